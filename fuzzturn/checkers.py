@@ -1,0 +1,59 @@
+"""Checkers: the decorators by which a project names its deterministic checks, and what those checks are given.
+
+A checker sees tool calls and text, never the model's reasoning. The decorators only tag (see `registry`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from fuzzturn.ledger import Ledger
+from fuzzturn.registry import tagger
+from fuzzturn.scores import CheckResult
+from fuzzturn.session import Commitment, ToolCall, Turn
+
+__all__ = ["CheckResult", "SessionState", "checker", "commitment", "guard", "invariant", "milestone"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """What a check may look at: the session up to and including the turn in question."""
+
+    turns: tuple[Turn, ...]
+    environment: Mapping[str, Any]
+    """The environment's state after the turn."""
+    before: Mapping[str, Any] = field(default_factory=dict)
+    """The environment's state before the turn."""
+    tool_log: tuple[ToolCall, ...] = ()
+    """Every tool call so far, this turn's included."""
+    ledger: Ledger = field(default_factory=Ledger)
+    commitments: tuple[Commitment, ...] = ()
+
+
+def checker(name: str, *, version: int = 1, owner: str | None = None) -> Callable[[_F], _F]:
+    """Tag `f(turn, state, **args) -> CheckResult`, the check behind a constraint."""
+    return tagger("checker", name, version=version, owner=owner)
+
+
+def milestone(name: str, *, version: int = 1, owner: str | None = None) -> Callable[[_F], _F]:
+    """Tag `f(state, **args) -> bool`, the check behind a milestone."""
+    return tagger("milestone", name, version=version, owner=owner)
+
+
+def guard(name: str, *, version: int = 1, owner: str | None = None) -> Callable[[_F], _F]:
+    """Tag `f(state, **args) -> bool`, a condition that a constraint's `when` may name."""
+    return tagger("guard", name, version=version, owner=owner)
+
+
+def invariant(name: str, *, version: int = 1, owner: str | None = None) -> Callable[[_F], _F]:
+    """Tag `f(before, after) -> CheckResult` over two environment states, for assertions."""
+    return tagger("invariant", name, version=version, owner=owner)
+
+
+def commitment(name: str, *, language: str = "en", version: int = 1, owner: str | None = None) -> Callable[[_F], _F]:
+    """Tag `f(turn) -> list[Commitment]`, a rule that finds what the agent promised, in one language."""
+    return tagger("commitment", name, version=version, owner=owner, language=language)

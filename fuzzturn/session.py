@@ -1,0 +1,138 @@
+"""Session: what was said and done, turn by turn. Pure data; turns are counted from 1.
+
+A turn is one user message and everything the assistant does until it hands back. Nothing here is ever
+guessed: what an agent does not tell is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+__all__ = [
+    "Chat", "Commitment", "Compaction", "Event", "Fingerprint", "Message", "ModelCall", "Session", "ToolCall", "Turn",
+]  # fmt: skip
+
+Chat: TypeAlias = Mapping[str, Any]
+"""One chat message as a model sees it: {"role", "content", …}, OpenAI style."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Text that the assistant says to the user."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One call of the agent's model. `context` is the exact message list that call saw; None = unknown."""
+
+    context: Sequence[Chat] | None = None
+    usage: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call with what came back. `error` is the tool's failure as text, None where it worked."""
+
+    name: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+    result: Any = None
+    error: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """Older messages were replaced by less. Every field that is None is unknown.
+
+    `before` and `after` are the context's size in tokens; `dropped` are the messages that left it;
+    `summariser_input` are the messages the summariser really read, () = it was not called.
+    """
+
+    policy: str | None = None
+    before: int | None = None
+    after: int | None = None
+    dropped: Sequence[Chat] | None = None
+    summary: str | None = None
+    summariser_input: Sequence[Chat] | None = None
+
+
+Event: TypeAlias = Message | ModelCall | ToolCall | Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """Something the assistant promised in `turn`, in its own words, found by the rule named `rule`."""
+
+    turn: int
+    text: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn as it happened."""
+
+    n: int
+    """Counted from 1 over all turns of the session, inserted and automatic ones included."""
+    id: str
+    """The script's turn id; inserted and automatic turns carry an id of their own."""
+    user: str
+    events: tuple[Event, ...] = ()
+    """In the order in which they happened."""
+    state: Mapping[str, Any] = field(default_factory=dict)
+    """What the environment showed after the turn."""
+    auto: bool = False
+    """True where the scripted user answered a question of the agent's."""
+    error: str | None = None
+    """What the agent raised, as text; the session ends there. None = nothing."""
+
+    @property
+    def text(self) -> str:
+        """All that the assistant said in this turn."""
+        return "\n".join(event.text for event in self.events if isinstance(event, Message))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(event for event in self.events if isinstance(event, ToolCall))
+
+    @property
+    def model_calls(self) -> tuple[ModelCall, ...]:
+        return tuple(event for event in self.events if isinstance(event, ModelCall))
+
+    @property
+    def compactions(self) -> tuple[Compaction, ...]:
+        return tuple(event for event in self.events if isinstance(event, Compaction))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprint:
+    """Which agent or judge it was: its name, the options it was built with and what it says of itself."""
+
+    name: str
+    options: tuple[tuple[str, str], ...] = ()
+    identity: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One variant spoken to one agent."""
+
+    scenario: str
+    turns: tuple[Turn, ...]
+    initial_state: Mapping[str, Any] = field(default_factory=dict)
+    """What the environment showed before the first turn."""
+    off_script: bool = False
+    """The agent asked something that the script has no answer for."""
+
+    @property
+    def error(self) -> str | None:
+        """What the agent raised, or None. Only the last turn can carry one."""
+        return self.turns[-1].error if self.turns else None
+
+    def state_before(self, n: int) -> Mapping[str, Any]:
+        """The environment's state just before turn `n`."""
+        return self.turns[n - 2].state if n > 1 else self.initial_state

@@ -1,0 +1,216 @@
+"""Variant: a scenario plus edits, and the scenario that is spoken once they are applied.
+
+Applying never fails and never asks whether an edit "fits": an edit whose anchor is gone does nothing, dropping a
+turn drops what makes no sense without it, and a move goes as far as the partial order allows. So every subset of a
+variant's edits is a variant too, which is what lets a reducer work on edits freely.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from fuzzturn.errors import InputError
+from fuzzturn.scenario import Assertion, Line, Scenario
+from fuzzturn.tokens import CHARACTERS_PER_TOKEN, PER_MESSAGE, text_tokens
+
+__all__ = [
+    "PAD_TOKENS_MIN", "Drop", "Edit", "Insert", "Move", "Pad", "Variant", "edit_from_json", "edit_to_json", "filler",
+    "spoken_key",
+]  # fmt: skip
+
+PAD_TOKENS_MIN = 12
+"""The shortest filler that still reads as a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insert:
+    """Speak an extra turn just before `anchor`. `mentions`: the reply must mention one of them (an assertion)."""
+
+    operator: str
+    anchor: str
+    name: str
+    user: str
+    mentions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pad:
+    """Speak a filler turn just before `anchor`.
+
+    `tokens` is the size of the user's message. None = as large as it takes for the context to cross the agent's
+    compaction threshold `to` the anchor: "before" it is handled, or only "after" it has begun. The search solves
+    that while it plays the session, so no such symbol is ever recorded.
+    """
+
+    operator: str
+    anchor: str
+    tokens: int | None = None
+    to: Literal["before", "after"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop:
+    """Leave the turn out, and with it whatever makes no sense without it."""
+
+    operator: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """Speak the turn `offset` places later (negative: earlier), as far as the partial order allows."""
+
+    operator: str
+    anchor: str
+    offset: int
+
+
+Edit: TypeAlias = Insert | Pad | Drop | Move
+_KINDS: Mapping[str, type[Edit]] = {"insert": Insert, "pad": Pad, "drop": Drop, "move": Move}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A scenario and the edits drawn for it, in the order drawn."""
+
+    scenario: Scenario
+    edits: tuple[Edit, ...] = ()
+
+    @cached_property
+    def spoken(self) -> Scenario:
+        """The scenario whose turns are the turns as spoken."""
+        return _speak(self.scenario, self.edits)
+
+    @cached_property
+    def key(self) -> str:
+        """Equal exactly for variants that speak the same turns in the same order."""
+        unsolved = [edit_to_json(e) for e in self.edits if isinstance(e, Pad) and e.tokens is None]
+        return spoken_key(self.spoken, extra=unsolved)
+
+    def with_edits(self, edits: Iterable[Edit]) -> Variant:
+        return Variant(self.scenario, tuple(edits))
+
+
+def spoken_key(scenario: Scenario, *, extra: object = None) -> str:
+    """sha256 over what the turns say and do to the ledger; ids and titles do not count."""
+    said = [[line.user, line.states, line.lifts] for line in scenario.turns]
+    return hashlib.sha256(json.dumps([scenario.scenario, said, extra]).encode()).hexdigest()
+
+
+def edit_to_json(edit: Edit) -> dict[str, Any]:
+    """A JSON object with `kind`; fields that are None or empty are left out."""
+    kind = next(name for name, cls in _KINDS.items() if type(edit) is cls)
+    return {"kind": kind} | {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(edit).items() if v or v == 0}
+
+
+def edit_from_json(data: Mapping[str, Any]) -> Edit:
+    """The inverse of `edit_to_json`. Raises InputError for an unknown kind or field."""
+    cls = _KINDS.get(str(data.get("kind")))
+    known = {field.name for field in fields(cls)} if cls else set()
+    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k != "kind"}
+    if cls is None or not given.keys() <= known:
+        raise InputError(f"{dict(data)!r} is not an edit; its kind is one of {', '.join(_KINDS)}")
+    return cls(**given)
+
+
+def _speak(scenario: Scenario, edits: tuple[Edit, ...]) -> Scenario:
+    dropped: set[str] = set()
+    for edit in edits:
+        if isinstance(edit, Drop):
+            dropped |= scenario.dependants(edit.anchor)
+    lines = _order([line for line in scenario.turns if line.id not in dropped], edits)
+    turns, expected = _with_inserts(lines, edits)
+    kept = {line.id for line in turns}
+    turns = [_only_after(line, kept) for line in turns]
+    assertions = [a for a in scenario.assertions if a.turn in kept]
+    return scenario.model_copy(update={"turns": tuple(turns), "assertions": (*assertions, *expected)})
+
+
+def _only_after(line: Line, kept: set[str]) -> Line:
+    if all(id in kept for id in line.after):
+        return line
+    return line.model_copy(update={"after": tuple(id for id in line.after if id in kept)})
+
+
+def _order(lines: list[Line], edits: tuple[Edit, ...]) -> list[Line]:
+    """Kahn's algorithm with the wished place as priority, so that the partial order always holds."""
+    offsets: Counter[str] = Counter()
+    for edit in edits:
+        if isinstance(edit, Move):
+            offsets[edit.anchor] += edit.offset
+    if not offsets:
+        return lines
+    # A move by k passes k neighbours: half a place more than k puts it beyond the k-th.
+    wish = {line.id: i + (k + 0.5 * ((k > 0) - (k < 0)) if (k := offsets[line.id]) else 0)
+            for i, line in enumerate(lines)}  # fmt: skip
+    waiting = {line.id: {id for id in line.after if id in wish} for line in lines}
+    by_id = {line.id: line for line in lines}
+    script = {line.id: i for i, line in enumerate(lines)}
+    ready = [(wish[id], script[id], id) for id, needs in waiting.items() if not needs]
+    heapq.heapify(ready)
+    ordered: list[Line] = []
+    while ready:
+        _, _, id = heapq.heappop(ready)
+        ordered.append(by_id[id])
+        for other, needs in waiting.items():
+            if id in needs:
+                needs.remove(id)
+                if not needs:
+                    heapq.heappush(ready, (wish[other], script[other], other))
+    return ordered
+
+
+def _with_inserts(lines: list[Line], edits: tuple[Edit, ...]) -> tuple[list[Line], list[Assertion]]:
+    """Extra turns go just before their anchors, in the order of the edits."""
+    before: dict[str, list[Line]] = {}
+    expected: list[Assertion] = []
+    taken: Counter[str] = Counter(line.id for line in lines)
+    for edit in edits:
+        if not isinstance(edit, Insert | Pad) or not taken[edit.anchor]:
+            continue
+        stem = f"{edit.name if isinstance(edit, Insert) else 'pad'}@{edit.anchor}"
+        taken[stem] += 1
+        id = stem if taken[stem] == 1 else f"{stem}.{taken[stem]}"
+        user = edit.user if isinstance(edit, Insert) else filler(edit.tokens or PAD_TOKENS_MIN)
+        before.setdefault(edit.anchor, []).append(Line(id=id, user=user))
+        if isinstance(edit, Insert) and edit.mentions:
+            expected.append(Assertion(turn=id, must_mention_any=edit.mentions))
+    return [spoken for line in lines for spoken in (*before.get(line.id, ()), line)], expected
+
+
+_SMALL_TALK = (
+    "Just thinking aloud here, nothing to do on your side.",
+    "It has been raining since this morning and the whole office smells of wet coats.",
+    "A colleague brought pastries, the kind with cinnamon, and they were gone in no time.",
+    "Somebody keeps humming the same tune next door, and now it is stuck in my head as well.",
+    "The plant by the window looks happier since we moved it closer to the light.",
+    "My neighbour told me a long story about a ferry and a lost umbrella, and I still wonder how it ended.",
+    "Anyway, the coffee machine works again, which makes everybody a good deal friendlier.",
+    "I like afternoons like this, when nothing much happens and the street outside is quiet.",
+)
+
+
+def filler(tokens: int) -> str:
+    """Small talk that asks for nothing, of exactly `tokens` tokens (at least PAD_TOKENS_MIN)."""
+    length = (max(tokens, PAD_TOKENS_MIN) - PER_MESSAGE) * CHARACTERS_PER_TOKEN
+    words = " ".join(_SMALL_TALK)
+    text = ((words + " ") * (length // len(words) + 1))[:length]
+    text = text.rstrip()
+    return text + "." * (length - len(text))
+
+
+def with_tokens(pad: Pad, tokens: int) -> Pad:
+    """The same pad with a concrete size."""
+    return replace(pad, tokens=max(tokens, PAD_TOKENS_MIN), to=None)
+
+
+def said_tokens(scenario: Scenario) -> int:
+    """Tokens of all that the user says."""
+    return sum(text_tokens(line.user) for line in scenario.turns)
