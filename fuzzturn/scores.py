@@ -12,11 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 __all__ = [
+    "SERIOUSNESS",
     "Adherence", "AssertionFailure", "Assertions", "Breach", "Check", "CheckResult", "JudgeContext", "Judgement",
     "Progress", "Trend", "TurnScores", "Visibility",
 ]  # fmt: skip
 
 JudgeContext: TypeAlias = Literal["agent", "window", "window+block", "full"]
+SERIOUSNESS: tuple[JudgeContext, ...] = ("window+block", "full", "window", "agent")
+"""Most serious first: being blind with the protected block in hand is worse than being blind with the agent's eyes."""
 Visibility: TypeAlias = Literal["verbatim", "in_summary", "absent", "stale", "unknown"]
 Trend: TypeAlias = Literal["rising", "flat", "falling"]
 
@@ -35,11 +38,18 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One binding constraint checked at one turn. `call` is the guarded tool call that failed, where one did."""
+    """One binding constraint checked at one turn.
+
+    `call` counts the turn's tool calls from 0: the first one with which the check fails. None = it passed, or it fails
+    on the text alone.
+    """
 
     constraint: str
     checker: str
     result: CheckResult
+    call: int | None = None
+    visibility: Visibility = "unknown"
+    """How the constraint stood in what the agent saw when it made that call (else its last call)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +119,8 @@ class Judgement:
     frozen_on: str = ""
     judge: str = ""
     prompt_version: int = 1
-    block_tokens: int | None = None
-    block_overflow: int | None = None
-    """Tokens of the protected block where it is larger than its budget; None = it fits, or there is none."""
+    block: Mapping[str, Any] | None = None
+    """Size, overflow and left-out commitments of the protected block; None = this context has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +133,6 @@ class TurnScores:
     assertions: Assertions
     progress: Progress
     judge: Mapping[JudgeContext, Judgement] = field(default_factory=dict)
-    visibility: Mapping[str, Visibility] = field(default_factory=dict)
-    """For each binding constraint: how it stood in what the agent saw when it acted."""
 
     def judged(self, context: JudgeContext) -> int | None:
         found = self.judge.get(context)

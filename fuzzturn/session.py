@@ -99,6 +99,22 @@ class Turn:
     def tool_calls(self) -> tuple[ToolCall, ...]:
         return tuple(event for event in self.events if isinstance(event, ToolCall))
 
+    def seen_by(self, call: int | None) -> Sequence[Chat] | None:
+        """The context of the model call that issued tool call number `call` (from 0); None = the turn's last one.
+
+        Returns None where the agent does not tell.
+        """
+        seen: Sequence[Chat] | None = None
+        count = -1
+        for event in self.events:
+            if isinstance(event, ModelCall):
+                seen = event.context
+            elif isinstance(event, ToolCall):
+                count += 1
+                if count == call:
+                    break
+        return seen
+
     @property
     def model_calls(self) -> tuple[ModelCall, ...]:
         return tuple(event for event in self.events if isinstance(event, ModelCall))

@@ -10,10 +10,11 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from functools import cached_property
+from itertools import count
+from math import inf
 from typing import Any, Literal, TypeAlias
 
 from fuzzturn.errors import InputError
@@ -21,10 +22,12 @@ from fuzzturn.scenario import Assertion, Line, Scenario
 from fuzzturn.tokens import CHARACTERS_PER_TOKEN, PER_MESSAGE, text_tokens
 
 __all__ = [
-    "PAD_TOKENS_MIN", "Drop", "Edit", "Insert", "Move", "Pad", "Variant", "edit_from_json", "edit_to_json", "filler",
+    "END", "PAD_TOKENS_MIN", "Drop", "Edit", "Insert", "Move", "Pad", "Variant", "edit_from_json", "edit_to_json", "filler",
     "spoken_key",
 ]  # fmt: skip
 
+END = "$"
+"""The anchor behind the last scripted turn; no turn id can be this."""
 PAD_TOKENS_MIN = 12
 """The shortest filler that still reads as a sentence."""
 
@@ -65,7 +68,11 @@ class Drop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """Speak the turn `offset` places later (negative: earlier), as far as the partial order allows."""
+    """Speak the turn `offset` places later (negative: earlier), as far as the partial order allows.
+
+    Places are those of the script, dropped turns included; the other turns keep their order. Of several moves of one
+    turn the last counts.
+    """
 
     operator: str
     anchor: str
@@ -86,13 +93,23 @@ class Variant:
     @cached_property
     def spoken(self) -> Scenario:
         """The scenario whose turns are the turns as spoken."""
+        return self._applied[0]
+
+    @cached_property
+    def inserted(self) -> Mapping[str, Insert | Pad]:
+        """For each spoken turn that an edit inserted: the edit."""
+        return self._applied[1]
+
+    @cached_property
+    def _applied(self) -> tuple[Scenario, Mapping[str, Insert | Pad]]:
         return _speak(self.scenario, self.edits)
 
     @cached_property
     def key(self) -> str:
         """Equal exactly for variants that speak the same turns in the same order."""
-        unsolved = [edit_to_json(e) for e in self.edits if isinstance(e, Pad) and e.tokens is None]
-        return spoken_key(self.spoken, extra=unsolved)
+        extras = [(n, self.inserted.get(line.id)) for n, line in enumerate(self.spoken.turns)]
+        unsolved = [(n, pad.to) for n, pad in extras if isinstance(pad, Pad) and pad.tokens is None]
+        return spoken_key(self.spoken, extra=unsolved or None)
 
     def with_edits(self, edits: Iterable[Edit]) -> Variant:
         return Variant(self.scenario, tuple(edits))
@@ -107,30 +124,35 @@ def spoken_key(scenario: Scenario, *, extra: object = None) -> str:
 def edit_to_json(edit: Edit) -> dict[str, Any]:
     """A JSON object with `kind`; fields that are None or empty are left out."""
     kind = next(name for name, cls in _KINDS.items() if type(edit) is cls)
-    return {"kind": kind} | {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(edit).items() if v or v == 0}
+    given = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(edit).items() if v is not None and v != ()}
+    return {"kind": kind} | given
 
 
 def edit_from_json(data: Mapping[str, Any]) -> Edit:
-    """The inverse of `edit_to_json`. Raises InputError for an unknown kind or field."""
+    """The inverse of `edit_to_json`. Raises InputError for an unknown kind, an unknown field or a missing one."""
     cls = _KINDS.get(str(data.get("kind")))
-    known = {field.name for field in fields(cls)} if cls else set()
-    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k != "kind"}
-    if cls is None or not given.keys() <= known:
+    if cls is None:
         raise InputError(f"{dict(data)!r} is not an edit; its kind is one of {', '.join(_KINDS)}")
+    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k != "kind"}
+    known = {field.name: field.default is MISSING for field in fields(cls)}
+    if not {name for name, required in known.items() if required} <= given.keys() <= known.keys():
+        accepted = ", ".join(name if required else f"{name} (optional)" for name, required in known.items())
+        raise InputError(f"{dict(data)!r} is not an edit; the fields of a {data['kind']} are {accepted}")
     return cls(**given)
 
 
-def _speak(scenario: Scenario, edits: tuple[Edit, ...]) -> Scenario:
+def _speak(scenario: Scenario, edits: tuple[Edit, ...]) -> tuple[Scenario, Mapping[str, Insert | Pad]]:
     dropped: set[str] = set()
     for edit in edits:
         if isinstance(edit, Drop):
             dropped |= scenario.dependants(edit.anchor)
-    lines = _order([line for line in scenario.turns if line.id not in dropped], edits)
-    turns, expected = _with_inserts(lines, edits)
-    kept = {line.id for line in turns}
-    turns = [_only_after(line, kept) for line in turns]
+    # Ordered before anything is dropped, so that leaving a turn out never changes the order of the others: else a
+    # smaller session could carry a statement past a turn that the larger one kept it from.
+    lines = [line for line in _order(scenario.turns, edits) if line.id not in dropped]
+    kept = {line.id for line in lines}
+    turns, expected, inserted = _with_inserts([_only_after(line, kept) for line in lines], edits, scenario)
     assertions = [a for a in scenario.assertions if a.turn in kept]
-    return scenario.model_copy(update={"turns": tuple(turns), "assertions": (*assertions, *expected)})
+    return scenario.model_copy(update={"turns": tuple(turns), "assertions": (*assertions, *expected)}), inserted
 
 
 def _only_after(line: Line, kept: set[str]) -> Line:
@@ -139,17 +161,13 @@ def _only_after(line: Line, kept: set[str]) -> Line:
     return line.model_copy(update={"after": tuple(id for id in line.after if id in kept)})
 
 
-def _order(lines: list[Line], edits: tuple[Edit, ...]) -> list[Line]:
+def _order(lines: Sequence[Line], edits: tuple[Edit, ...]) -> Sequence[Line]:
     """Kahn's algorithm with the wished place as priority, so that the partial order always holds."""
-    offsets: Counter[str] = Counter()
-    for edit in edits:
-        if isinstance(edit, Move):
-            offsets[edit.anchor] += edit.offset
+    # The last move of a turn counts. The sum of two could pass a turn that each alone keeps away from.
+    offsets = {edit.anchor: edit.offset for edit in edits if isinstance(edit, Move)}
     if not offsets:
         return lines
-    # A move by k passes k neighbours: half a place more than k puts it beyond the k-th.
-    wish = {line.id: i + (k + 0.5 * ((k > 0) - (k < 0)) if (k := offsets[line.id]) else 0)
-            for i, line in enumerate(lines)}  # fmt: skip
+    wish = _wishes(lines, offsets)
     waiting = {line.id: {id for id in line.after if id in wish} for line in lines}
     by_id = {line.id: line for line in lines}
     script = {line.id: i for i, line in enumerate(lines)}
@@ -167,22 +185,44 @@ def _order(lines: list[Line], edits: tuple[Edit, ...]) -> list[Line]:
     return ordered
 
 
-def _with_inserts(lines: list[Line], edits: tuple[Edit, ...]) -> tuple[list[Line], list[Assertion]]:
-    """Extra turns go just before their anchors, in the order of the edits."""
-    before: dict[str, list[Line]] = {}
+def _wishes(lines: Sequence[Line], offsets: Mapping[str, int]) -> dict[str, float]:
+    """The place that each turn would take. A move by k passes k neighbours: half a place more is beyond the k-th."""
+    wish: dict[str, float] = {line.id: i for i, line in enumerate(lines)}
+    last: dict[str, float] = {}  # how far a turn may go later without dragging along one that needs it
+    for i in reversed(range(len(lines))):
+        line = lines[i]
+        if k := offsets.get(line.id, 0):
+            wish[line.id] = i + k - 0.5 if k < 0 else max(i, min(i + k + 0.5, last.get(line.id, inf)))
+        for id in line.after:
+            last[id] = min(last.get(id, inf), wish[line.id])
+    return wish
+
+
+def _with_inserts(
+    lines: list[Line], edits: tuple[Edit, ...], scenario: Scenario
+) -> tuple[list[Line], list[Assertion], dict[str, Insert | Pad]]:
+    """Extra turns go just before their anchors, in the order of the edits, under ids that the scenario has not used."""
+    inserted: dict[str, Insert | Pad] = {}
+    before: dict[str, list[Line]] = {line.id: [] for line in lines} | {END: []}
     expected: list[Assertion] = []
-    taken: Counter[str] = Counter(line.id for line in lines)
+    taken = {line.id for line in scenario.turns}
     for edit in edits:
-        if not isinstance(edit, Insert | Pad) or not taken[edit.anchor]:
+        if not isinstance(edit, Insert | Pad) or edit.anchor not in before:
             continue
-        stem = f"{edit.name if isinstance(edit, Insert) else 'pad'}@{edit.anchor}"
-        taken[stem] += 1
-        id = stem if taken[stem] == 1 else f"{stem}.{taken[stem]}"
+        name, place = edit.name if isinstance(edit, Insert) else "pad", "end" if edit.anchor == END else edit.anchor
+        id = _free_id(f"{name}@{place}", taken)
+        taken.add(id)
         user = edit.user if isinstance(edit, Insert) else filler(edit.tokens or PAD_TOKENS_MIN)
-        before.setdefault(edit.anchor, []).append(Line(id=id, user=user))
+        before[edit.anchor].append(Line(id=id, user=user))
+        inserted[id] = edit
         if isinstance(edit, Insert) and edit.mentions:
             expected.append(Assertion(turn=id, must_mention_any=edit.mentions))
-    return [spoken for line in lines for spoken in (*before.get(line.id, ()), line)], expected
+    spoken = [line for scripted in lines for line in (*before[scripted.id], scripted)]
+    return [*spoken, *before[END]], expected, inserted
+
+
+def _free_id(stem: str, taken: Set[str]) -> str:
+    return next(id for n in count(1) if (id := stem if n == 1 else f"{stem}.{n}") not in taken)
 
 
 _SMALL_TALK = (

@@ -1,0 +1,281 @@
+"""Drive: speak to an agent inside an environment, and record what happens.
+
+A `Cast` says who plays; a `Stage` is one agent with its environment, live, for one session. What an agent raises is
+data (`Turn.error`), because a harness that dies with its subject finds nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import hashlib
+import inspect
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, closest
+from fuzzturn.ports import Agent, Environment, Reply
+from fuzzturn.scenario import Line, Scenario
+from fuzzturn.session import Event, Fingerprint, ModelCall, Session, ToolCall, Turn
+
+__all__ = ["Cast", "Meter", "Prompter", "Recorder", "Saved", "Stage", "drive", "interleave", "seed_for"]
+
+SETTLE_SECONDS = 30.0
+
+
+@dataclass
+class Meter:
+    """What has been spent so far. `agent_turns` counts replies started; restored prefixes cost none."""
+
+    agent_turns: int = 0
+    sessions: int = 0
+    judge_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """Who plays: how to build the agent and its environment, and from which seed."""
+
+    build: Callable[..., Agent]
+    make_environment: Callable[..., Environment]
+    name: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
+    sample: int = 0
+
+    def fingerprint(self, identity: str | None = None) -> Fingerprint:
+        return Fingerprint(name=self.name, options=tuple(sorted(self.options.items())), identity=identity)
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A stage between two turns: the agent's snapshot and the environment's."""
+
+    agent: object
+    environment: object
+
+
+def seed_for(seed: int, scenario: str, role: str, sample: int = 0) -> int:
+    """sha256(seed, scenario, role, sample) as 63 bits: independent of the variant, so variants can be compared."""
+    digest = hashlib.sha256(f"{seed}\x1f{scenario}\x1f{role}\x1f{sample}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+class Recorder:
+    """The environment as the agent holds it: every call is recorded, everything else is passed through."""
+
+    def __init__(self, inner: Environment) -> None:
+        self._inner = inner
+        self.recorded: list[ToolCall] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def call(self, name: str, /, **args: Any) -> Any:
+        """Call a tool of the environment; what it raises is recorded and raised on."""
+        given = copy.deepcopy(args)
+        try:
+            result = self._inner.call(name, **args)
+        except Exception as error:
+            self.recorded.append(ToolCall(name, given, error=str(error) or type(error).__name__))
+            raise
+        self.recorded.append(ToolCall(name, given, copy.deepcopy(result)))
+        return result
+
+
+class Stage:
+    """One live agent and its environment."""
+
+    def __init__(self, cast: Cast, scenario: Scenario, meter: Meter) -> None:
+        self._meter = meter
+        environment_seed = seed_for(cast.seed, scenario.scenario, "environment", cast.sample)
+        self._environment: Any = cast.make_environment(seed=environment_seed)
+        self._recorder = Recorder(self._environment)
+        self.session_id = f"{scenario.scenario}-{cast.seed}-{cast.sample}"
+        if hasattr(self._environment, "open"):
+            self._environment.open(session_id=self.session_id, seed=environment_seed)
+        self.initial_state = self._observe()
+        offers = {
+            "seed": seed_for(cast.seed, scenario.scenario, "agent", cast.sample),
+            "session_id": self.session_id,
+            "system": scenario.system.text if scenario.system else None,
+        }
+        self._agent: Any = _build(cast, self._recorder, offers)
+
+    @property
+    def identity(self) -> str | None:
+        """What the agent says of itself, else None."""
+        identity = getattr(self._agent, "identity", None)
+        return identity if isinstance(identity, str) else None
+
+    @property
+    def can_snapshot(self) -> bool:
+        """Whether sessions can go on from the middle: both agent and environment must offer it."""
+        return all(hasattr(x, m) for x in (self._agent, self._environment) for m in ("snapshot", "restore"))
+
+    async def speak(self, line: Line, n: int, *, auto: bool = False) -> Turn:
+        """Say one user message and record everything until the agent hands back."""
+        self._meter.agent_turns += 1
+        self._recorder.recorded = []
+        error: str | None = None
+        events: tuple[Event, ...] = ()
+        try:
+            events = (await _reply(self._agent, line.user)).events
+            if hasattr(self._agent, "settle"):
+                await _maybe(self._agent.settle(SETTLE_SECONDS))
+        except FuzzturnError:
+            raise
+        except Exception as raised:  # noqa: BLE001 - the agent boundary: what it raises becomes data
+            error = f"{type(raised).__name__}: {raised}"
+        merged = interleave(events, self._recorder.recorded)
+        return Turn(n=n, id=line.id, user=line.user, events=merged, state=self._observe(), auto=auto, error=error)
+
+    async def save(self) -> Saved | None:
+        """The stage as it stands, or None where it cannot be saved."""
+        if not self.can_snapshot:
+            return None
+        return Saved(await _maybe(self._agent.snapshot()), await _maybe(self._environment.snapshot()))
+
+    async def restore(self, saved: Saved) -> None:
+        """Go on from `saved`, in this fresh instance. The environment stays the object that the agent holds."""
+        await _maybe(self._environment.restore(saved.environment))
+        await _maybe(self._agent.restore(saved.agent))
+
+    async def close(self) -> None:
+        """End of session."""
+        if hasattr(self._agent, "aclose"):
+            await _maybe(self._agent.aclose())
+        if hasattr(self._environment, "close"):
+            await _maybe(self._environment.close())
+
+    def _observe(self) -> Mapping[str, Any]:
+        observed = self._environment.observe()
+        if not isinstance(observed, Mapping):
+            raise PortError(f"environment.observe() returned {observed!r}; it returns a mapping of JSON-able data")
+        return copy.deepcopy(dict(observed))
+
+
+class Prompter:
+    """Says what the scripted user says next: the next scripted turn, or an answer to the agent's question."""
+
+    def __init__(self, spoken: Scenario) -> None:
+        self._lines = list(spoken.turns)
+        self._answers = spoken.answers
+        self._given: Counter[int] = Counter()
+        self._scripted = 0
+        self.off_script = False
+
+    def next(self, last: Turn | None) -> tuple[Line, bool] | None:
+        """The next message and whether it is automatic; None = the script is over."""
+        if last is not None and (answer := self._answer(last)) is not None:
+            return answer, True
+        if self._scripted == len(self._lines):
+            return None
+        self._scripted += 1
+        return self._lines[self._scripted - 1], False
+
+    def _answer(self, last: Turn) -> Line | None:
+        question = _question(last.text)
+        if question is None or last.error is not None:
+            return None
+        for i, answer in enumerate(self._answers):
+            if self._given[i] < answer.max and any(re.search(p, question, re.I) for p in answer.asks):
+                self._given[i] += 1
+                return Line(id=f"auto{sum(self._given.values())}", user=answer.user)
+        self.off_script = True
+        return None
+
+
+async def drive(cast: Cast, spoken: Scenario, meter: Meter | None = None) -> Session:
+    """Speak a whole scenario to a fresh agent, from the first turn to the last."""
+    stage = Stage(cast, spoken, meter or Meter())
+    prompter = Prompter(spoken)
+    turns: list[Turn] = []
+    try:
+        while (said := prompter.next(turns[-1] if turns else None)) is not None:
+            line, auto = said
+            turns.append(await stage.speak(line, len(turns) + 1, auto=auto))
+            if turns[-1].error is not None:
+                break
+    finally:
+        await stage.close()
+    return Session(
+        scenario=spoken.scenario,
+        turns=tuple(turns),
+        initial_state=stage.initial_state,
+        off_script=prompter.off_script,
+    )
+
+
+def interleave(events: Sequence[Event], recorded: Sequence[ToolCall]) -> tuple[Event, ...]:
+    """Put the recorded environment calls where they belong among what the agent reported.
+
+    A reported call with the name and arguments of a recorded one marks its place and is not counted twice. Calls
+    that the agent did not report follow the model call of the same ordinal, since a loop of calls alternates so;
+    where there are more calls than model calls the rest follow the last one.
+    """
+    waiting = list(recorded)
+    merged: list[Event] = []
+    for event in events:
+        match = isinstance(event, ToolCall) and next(
+            (r for r in waiting if r.name == event.name and r.args == event.args), None
+        )
+        if isinstance(match, ToolCall) and isinstance(event, ToolCall):
+            waiting.remove(match)
+            merged.append(ToolCall(match.name, match.args, match.result, match.error, event.id))
+        else:
+            merged.append(event)
+    if not waiting:
+        return tuple(merged)
+    calls = [i for i, event in enumerate(merged) if isinstance(event, ModelCall)]
+    if not calls:
+        return (*waiting, *merged)
+    for k in reversed(range(len(waiting))):
+        merged.insert(calls[min(k, len(calls) - 1)] + 1, waiting[k])
+    return tuple(merged)
+
+
+def _question(text: str) -> str | None:
+    """The agent's question, where its message ends in one; None where it asks nothing."""
+    stripped = text.rstrip()
+    return stripped if stripped.endswith("?") else None
+
+
+async def _reply(agent: Any, message: str) -> Reply:
+    if inspect.iscoroutinefunction(agent.reply):
+        reply = await agent.reply(message)
+    else:  # a sync agent may block on the network: keep the loop free for the other sessions
+        reply = await _maybe(await asyncio.to_thread(agent.reply, message))
+    if not isinstance(reply, Reply):
+        raise PortError(f"the agent's reply() returned {reply!r}; it returns a fuzzturn.Reply")
+    return reply
+
+
+async def _maybe(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
+
+
+def _build(cast: Cast, environment: Recorder, offers: Mapping[str, Any]) -> Agent:
+    """Build the agent with those keywords it names. Raises InputError for an option that it does not take."""
+    parameters = list(inspect.signature(cast.build).parameters.values())[1:]
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    named = {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    problems = [
+        Problem(what=f"agent {cast.name} takes no option {option!r}", accepted=closest(option, named - offers.keys()))
+        for option in cast.options
+        if not takes_all and option not in named
+    ]
+    given = {key: value for key, value in offers.items() if key in named and key not in cast.options}
+    missing = [
+        p.name for p in parameters if p.default is p.empty and p.name in named - given.keys() - set(cast.options)
+    ]
+    problems += [
+        Problem(what=f"agent {cast.name} requires {name!r}", accepted=f"give it with --agent-option {name}=…")
+        for name in missing
+    ]
+    if problems:
+        raise InputError(problems)
+    return cast.build(environment, **given, **cast.options)

@@ -1,0 +1,209 @@
+"""Measure: a session in, the four signals of every turn out. It runs the four and blends none.
+
+The deterministic three are computed for the whole session at once; the judge is asked turn by turn, by whoever
+decides which turns are worth it. The session's verdict and the efficiency counts stand beside the signals, never
+inside them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from fuzzturn.checkers import SessionState
+from fuzzturn.context import Evidence
+from fuzzturn.drive import Meter
+from fuzzturn.ledger import Ledger, opening, speak, use
+from fuzzturn.milestones import Graph, graph
+from fuzzturn.ports import Judge, JudgePrompt, Verdict
+from fuzzturn.protected import commitments, protect
+from fuzzturn.registry import Registered, Registry
+from fuzzturn.rubric import Rubric
+from fuzzturn.scenario import Assertion, Scenario
+from fuzzturn.scores import JudgeContext, Progress, TurnScores
+from fuzzturn.session import Commitment, Session, ToolCall
+from fuzzturn.signals.adherence import adherence
+from fuzzturn.signals.assertions import assertions
+from fuzzturn.signals.judge import judge
+from fuzzturn.signals.progress import progress
+from fuzzturn.visibility import summaries
+
+__all__ = ["Efficiency", "Jury", "Measured", "judged", "measure"]
+
+LANGUAGE = "en"
+"""The language of the commitment rules; a scenario cannot name another one yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Efficiency:
+    """Counts that cost nothing extra and are no signal."""
+
+    turns_to_completion: int | None
+    """The turn after which every milestone stood; None = never."""
+    tool_calls: tuple[int, ...]
+    """Per turn."""
+    user_corrections: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A session with its scores. `ledgers` and `scores` have one entry a turn."""
+
+    spoken: Scenario
+    session: Session
+    scores: tuple[TurnScores, ...]
+    ledgers: tuple[Ledger, ...]
+    promises: tuple[Commitment, ...] | None
+    """All commitments; None = no rule exists for the language."""
+    goal_reached: bool
+    """The session verdict: every decidable milestone stands at the end."""
+    efficiency: Efficiency
+
+
+@dataclass(frozen=True, slots=True)
+class _Memo:
+    """A judge is asked once for equal text: its answers are kept here."""
+
+    judge: Judge
+    meter: Meter
+    answers: dict[str, asyncio.Future[Verdict]] = field(default_factory=dict)
+
+    async def score(self, prompt: JudgePrompt) -> Verdict:
+        known = self.answers.get(prompt.text)
+        if known is not None:
+            return await known
+        flight = self.answers[prompt.text] = asyncio.get_running_loop().create_future()
+        self.meter.judge_calls += 1
+        try:
+            answer = self.judge.score(prompt)
+            verdict = answer if isinstance(answer, Verdict) else await answer
+        except BaseException as error:
+            del self.answers[prompt.text]
+            flight.set_exception(error if isinstance(error, Exception) else asyncio.CancelledError())
+            flight.exception()
+            raise
+        flight.set_result(verdict)
+        return verdict
+
+
+class Jury:
+    """A judge, its rubric and the contexts it is asked in."""
+
+    def __init__(
+        self, judge: Judge | None, name: str, rubric: Rubric, contexts: Sequence[JudgeContext], meter: Meter
+    ) -> None:
+        self.name = name
+        self.rubric = rubric
+        self.contexts = tuple(contexts) if judge is not None else ()
+        self._judge = _Memo(judge, meter) if judge is not None else None
+
+    async def ask(self, measured: Measured, n: int, contexts: Iterable[JudgeContext] | None = None) -> TurnScores:
+        """The scores of turn `n` with the judge's, in every context of the jury's or in the `contexts` given."""
+        scores = measured.scores[n - 1]
+        missing = [c for c in (self.contexts if contexts is None else contexts) if c not in scores.judge]
+        if self._judge is None or not missing:
+            return scores
+        evidence = _evidence(measured, n, self.rubric)
+        found = [await judge(evidence, context, self._judge, self.name) for context in missing]
+        return replace(scores, judge={**scores.judge, **{j.context: j for j in found}})
+
+
+async def judged(
+    measured: Measured, turns: Iterable[int], jury: Jury, contexts: Sequence[JudgeContext] | None = None
+) -> Measured:
+    """The same session with the judge's scores at those turns, in the jury's contexts or in those given."""
+    scores = list(measured.scores)
+    for n in turns:
+        scores[n - 1] = await jury.ask(measured, n, contexts)
+    return replace(measured, scores=tuple(scores))
+
+
+def measure(spoken: Scenario, session: Session, registry: Registry) -> Measured:
+    """The deterministic signals of every turn. Raises PortError where a check misbehaves."""
+    rules = [rule for rule in registry.of_kind("commitment") if rule.tag.option("language") == LANGUAGE]
+    reader = _Reader(spoken, session, registry, graph(spoken.goal), rules)
+    for n in range(1, len(session.turns) + 1):
+        reader.read(n)
+    return reader.measured()
+
+
+class _Reader:
+    """Goes through a session once, from the first turn to the last."""
+
+    def __init__(
+        self, spoken: Scenario, session: Session, registry: Registry, goal: Graph, rules: Sequence[Registered]
+    ) -> None:
+        self.spoken, self.session, self.registry, self.goal, self.rules = spoken, session, registry, goal, rules
+        self.lines = {line.id: line for line in spoken.turns}
+        self.scripted: dict[str, list[Assertion]] = {}
+        for assertion in spoken.assertions:
+            self.scripted.setdefault(assertion.turn, []).append(assertion)
+        self.ledger = opening(spoken)
+        self.ledgers: list[Ledger] = []
+        self.scores: list[TurnScores] = []
+        self.promises: tuple[Commitment, ...] = ()
+        self.tool_log: tuple[ToolCall, ...] = ()
+        self.standing: Progress | None = None
+
+    def read(self, n: int) -> None:
+        turn = self.session.turns[n - 1]
+        self.ledger = speak(self.ledger, self.spoken, self.lines.get(turn.id), n)
+        self.ledgers.append(self.ledger)
+        self.tool_log += turn.tool_calls
+        self.promises += commitments(turn, self.rules)
+        turns = self.session.turns[:n]
+        state = SessionState(
+            turns=turns,
+            environment=turn.state,
+            before=self.session.state_before(n),
+            tool_log=self.tool_log,
+            ledger=self.ledger,
+            commitments=self.promises,
+        )
+        honoured = adherence(turn, state, self.registry, summaries(turns))
+        self.standing = progress(self.spoken.goal, self.goal, state, self.registry, self.standing)
+        self.scores.append(
+            TurnScores(
+                n=n,
+                turn=turn.id,
+                adherence=honoured,
+                assertions=assertions(turn, state, self.scripted.get(turn.id, ()), self.registry),
+                progress=self.standing,
+            )
+        )
+        self.ledger = use(self.ledger, (check.constraint for check in honoured.exercised), n)
+
+    def measured(self) -> Measured:
+        decidable = {m.id for m in self.spoken.goal.milestones if m.check is not None}
+        complete = [bool(decidable) and decidable <= scores.progress.satisfied for scores in self.scores]
+        return Measured(
+            spoken=self.spoken,
+            session=self.session,
+            scores=tuple(self.scores),
+            ledgers=tuple(self.ledgers),
+            promises=self.promises if self.rules else None,
+            goal_reached=bool(complete) and complete[-1],
+            efficiency=Efficiency(
+                turns_to_completion=complete.index(True) + 1 if True in complete else None,
+                tool_calls=tuple(len(turn.tool_calls) for turn in self.session.turns),
+                user_corrections=sum(
+                    line.correction for turn in self.session.turns if (line := self.lines.get(turn.id)) is not None
+                ),
+            ),
+        )
+
+
+def _evidence(measured: Measured, n: int, rubric: Rubric) -> Evidence:
+    turn = measured.session.turns[n - 1]
+    failed = measured.scores[n - 1].adherence.failed
+    ledger = measured.ledgers[n - 1]
+    promises = None if measured.promises is None else [p for p in measured.promises if p.turn < n]
+    return Evidence(
+        scenario=measured.spoken,
+        rubric=rubric,
+        turns=measured.session.turns[:n],
+        ledger=ledger,
+        block=protect(ledger, promises),
+        seen=turn.seen_by(failed[0].call if failed else None),
+    )

@@ -1,0 +1,188 @@
+"""Records: the run folder `.fuzzturn/runs/<id>/`, one JSON object a line, written as results come.
+
+    run.json         what was asked for and what was spent
+    sessions.jsonl   every session played, losslessly
+    scores.jsonl     every signal of every turn, one record a signal
+    findings.jsonl   every finding
+
+Model contexts repeat almost all of the context before, so a context is written as how many leading messages it shares
+with the one before and what it adds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from fuzzturn.measure import Measured
+from fuzzturn.registry import Registry
+from fuzzturn.scores import TurnScores
+from fuzzturn.session import Chat, Compaction, Event, Message, ModelCall, Session, ToolCall, Turn
+from fuzzturn.variant import Variant, edit_to_json
+
+__all__ = ["SCHEMA", "Run", "digest", "score_records", "session_from_json", "session_to_json"]
+
+SCHEMA = 1
+_EVENTS: Mapping[str, type[Event]] = {
+    "message": Message, "model_call": ModelCall, "tool_call": ToolCall, "compaction": Compaction,
+}  # fmt: skip
+
+
+class Run:
+    """One run's folder, open for appending. The folder's name is the run's id."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.id = folder.name
+        self._files: dict[str, IO[str]] = {}
+
+    @classmethod
+    def create(cls, root: Path, command: str) -> Run:
+        """The next free `<command>-NNNN` below `.fuzzturn/runs`."""
+        runs = root / ".fuzzturn" / "runs"
+        runs.mkdir(parents=True, exist_ok=True)
+        taken = [int(path.name.rpartition("-")[2]) for path in runs.glob(f"{command}-[0-9]*") if path.is_dir()]
+        number = max(taken, default=0) + 1
+        while True:
+            try:
+                folder = runs / f"{command}-{number:04d}"
+                folder.mkdir()
+                return cls(folder)
+            except FileExistsError:  # another process was quicker
+                number += 1
+
+    def append(self, name: str, record: Mapping[str, Any]) -> None:
+        """One line more in `<name>.jsonl`."""
+        if name not in self._files:
+            self._files[name] = (self.folder / f"{name}.jsonl").open("a", encoding="utf-8")
+        self._files[name].write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+
+    def session(self, id: str, variant: Variant, measured: Measured, registry: Registry, **fixed: Any) -> None:
+        """A session and all its scores."""
+        edits = [edit_to_json(edit) for edit in variant.edits]
+        head = {"schema": SCHEMA, "id": id, "run": self.id, "edits": edits, **fixed}
+        self.append("sessions", head | session_to_json(measured.session))
+        for record in score_records(measured, registry):
+            self.append("scores", {"schema": SCHEMA, "run": self.id, "session": id} | record)
+
+    def close(self, summary: Mapping[str, Any]) -> None:
+        """Write run.json and close everything."""
+        for file in self._files.values():
+            file.close()
+        text = json.dumps({"schema": SCHEMA, "run": self.id, **summary}, indent=2, ensure_ascii=False, default=str)
+        (self.folder / "run.json").write_text(text + "\n", encoding="utf-8")
+
+
+def digest(value: object) -> str:
+    """First 16 hex of the sha256 of canonical JSON."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def session_to_json(session: Session) -> dict[str, Any]:
+    """A session as JSON-able data; contexts as differences."""
+    last: list[Sequence[Chat]] = [()]
+    return {
+        "scenario": session.scenario,
+        "initial_state": session.initial_state,
+        "off_script": session.off_script,
+        "turns": [_turn_to_json(turn, last) for turn in session.turns],
+    }
+
+
+def session_from_json(data: Mapping[str, Any]) -> Session:
+    """The inverse of `session_to_json`."""
+    last: list[Sequence[Chat]] = [()]
+    return Session(
+        scenario=data["scenario"],
+        initial_state=data["initial_state"],
+        off_script=data["off_script"],
+        turns=tuple(_turn_from_json(turn, last) for turn in data["turns"]),
+    )
+
+
+def score_records(measured: Measured, registry: Registry) -> Iterator[dict[str, Any]]:
+    """One record a signal and turn; adherence one a binding constraint more. Nothing is blended."""
+    for scores in measured.scores:
+        place = {"turn": scores.n, "turn_id": scores.turn}
+        a = scores.adherence
+        counts = {"bound": len(a.checks), "exercised": len(a.exercised), "passed": len(a.checks) - len(a.failed)}
+        yield place | {"signal": "adherence", "value": a.value, "detail": counts}
+        yield from (place | record for record in _check_records(scores, registry))
+        failed = [asdict(failure) for failure in scores.assertions.failures]
+        yield place | {"signal": "assertions", "value": scores.assertions.value, "detail": failed}
+        p = scores.progress
+        standing = {"satisfied": sorted(p.satisfied), "trend": p.trend, "breaches": [asdict(b) for b in p.breaches]}
+        yield place | {"signal": "progress", "value": p.value, "detail": standing}
+        for judgement in scores.judge.values():
+            yield place | {"signal": "judge", "value": judgement.score, "sample": 0} | asdict(judgement)
+
+
+def _check_records(scores: TurnScores, registry: Registry) -> Iterator[dict[str, Any]]:
+    for check in scores.adherence.checks:
+        tag = registry.get("checker", check.checker).tag
+        yield {
+            "signal": "adherence.check",
+            "value": float(check.result.passed),
+            "detail": check.result.detail,
+            "constraint": check.constraint,
+            "exercised": check.result.exercised,
+            "visibility": check.visibility,
+            "component": f"checker {check.checker}",
+            "version": tag.version,
+            "owner": tag.owner,
+        }
+
+
+def _turn_to_json(turn: Turn, last: list[Sequence[Chat]]) -> dict[str, Any]:
+    return {
+        "n": turn.n,
+        "id": turn.id,
+        "user": turn.user,
+        "auto": turn.auto,
+        "events": [_event_to_json(event, last) for event in turn.events],
+        "state": turn.state,
+        "state_digest": digest(turn.state),
+        "error": turn.error,
+    }
+
+
+def _event_to_json(event: Event, last: list[Sequence[Chat]]) -> dict[str, Any]:
+    kind = next(name for name, cls in _EVENTS.items() if type(event) is cls)
+    data: dict[str, Any] = {"event": kind}
+    for field in type(event).__slots__:
+        data[field] = getattr(event, field)
+    if isinstance(event, ModelCall) and event.context is not None:
+        shared = _shared(last[0], event.context)
+        data["context"] = {"same": shared, "then": list(event.context[shared:])}
+        last[0] = event.context
+    return data
+
+
+def _shared(one: Sequence[Chat], other: Sequence[Chat]) -> int:
+    count = 0
+    while count < min(len(one), len(other)) and one[count] == other[count]:
+        count += 1
+    return count
+
+
+def _turn_from_json(data: Mapping[str, Any], last: list[Sequence[Chat]]) -> Turn:
+    return Turn(
+        n=data["n"],
+        id=data["id"],
+        user=data["user"],
+        auto=data["auto"],
+        events=tuple(_event_from_json(event, last) for event in data["events"]),
+        state=data["state"],
+        error=data["error"],
+    )
+
+
+def _event_from_json(data: Mapping[str, Any], last: list[Sequence[Chat]]) -> Event:
+    fields = {key: value for key, value in data.items() if key != "event"}
+    if data["event"] == "model_call" and (context := fields["context"]) is not None:
+        fields["context"] = last[0] = [*last[0][: context["same"]], *context["then"]]
+    return _EVENTS[data["event"]](**fields)

@@ -1,0 +1,84 @@
+"""Rewrite: pure functions from a variant to a smaller or rearranged one; the alphabet of the reducer.
+
+Each returns a variant whose edits are in canonical form, so that equal sessions have equal edits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from dataclasses import replace
+
+from fuzzturn.variant import END, PAD_TOKENS_MIN, Drop, Edit, Insert, Move, Pad, Variant
+
+__all__ = ["OPERATOR", "grow_pad", "keep", "needed", "pad_before", "to_front", "without", "without_edit"]
+
+OPERATOR = "shrink"
+"""The operator name on edits that the reducer itself makes."""
+
+
+def keep(variant: Variant, ids: Set[str]) -> Variant:
+    """Only the spoken turns `ids`, in the same order; a scripted turn goes with what it needs, or not at all.
+
+    Inserted turns whose anchor goes are spoken before the next scripted turn that stays, else at the end.
+    """
+    gone = _closed(variant, {line.id for line in variant.scenario.turns} - ids)
+    edits: list[Edit] = [Drop(operator=OPERATOR, anchor=line.id) for line in variant.scenario.turns if line.id in gone]
+    edits += [e for e in variant.edits if isinstance(e, Move) and e.anchor not in gone]
+    waiting: list[Insert | Pad] = []
+    for line in variant.spoken.turns:
+        if (inserted := variant.inserted.get(line.id)) is not None:
+            if line.id in ids:
+                waiting.append(inserted)
+        elif line.id not in gone:
+            edits += [replace(edit, anchor=line.id) for edit in waiting]
+            waiting.clear()
+    edits += [replace(edit, anchor=END) for edit in waiting]
+    return variant.with_edits(edits)
+
+
+def without(variant: Variant, ids: Iterable[str]) -> Variant:
+    """All spoken turns but `ids` and what makes no sense without them."""
+    return keep(variant, {line.id for line in variant.spoken.turns} - set(ids))
+
+
+def needed(variant: Variant, ids: Iterable[str]) -> frozenset[str]:
+    """The turns `ids` and every scripted turn that they need, transitively."""
+    lines = {line.id: line for line in variant.spoken.turns}
+    closed: set[str] = set()
+    waiting = [id for id in ids if id in lines]
+    while waiting:
+        id = waiting.pop()
+        if id not in closed:
+            closed.add(id)
+            waiting += lines[id].after
+    return frozenset(closed)
+
+
+def pad_before(variant: Variant, anchor: str, tokens: int) -> Variant:
+    """An extra filler turn of `tokens` just before the scripted turn `anchor`."""
+    return variant.with_edits(
+        [*variant.edits, Pad(operator=OPERATOR, anchor=anchor, tokens=max(tokens, PAD_TOKENS_MIN))]
+    )
+
+
+def grow_pad(variant: Variant, id: str, by: int) -> Variant:
+    """The inserted filler turn `id`, larger by so many tokens (negative: smaller, down to the least filler)."""
+    pad = variant.inserted[id]
+    assert isinstance(pad, Pad)
+    grown = replace(pad, tokens=max((pad.tokens or PAD_TOKENS_MIN) + by, PAD_TOKENS_MIN))
+    return variant.with_edits(grown if edit is pad else edit for edit in variant.edits)
+
+
+def to_front(variant: Variant, id: str) -> Variant:
+    """The scripted turn `id` spoken as early as the partial order allows."""
+    edits = [edit for edit in variant.edits if not (isinstance(edit, Move) and edit.anchor == id)]
+    return variant.with_edits([*edits, Move(operator=OPERATOR, anchor=id, offset=-len(variant.scenario.turns))])
+
+
+def without_edit(variant: Variant, edit: Edit) -> Variant:
+    """The variant without one of its edits."""
+    return variant.with_edits(other for other in variant.edits if other is not edit)
+
+
+def _closed(variant: Variant, gone: Set[str]) -> frozenset[str]:
+    return frozenset(other for id in gone for other in variant.scenario.dependants(id))

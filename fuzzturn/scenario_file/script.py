@@ -1,0 +1,97 @@
+"""Script: the parts of a scenario file that rules look at, as far as the file has them in a usable form.
+
+A rule must see a file whose other parts are broken, or problems could not all be said in one pass. So this view
+leaves out what has the wrong shape; that is reported elsewhere, by holding the data against the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fuzzturn.document import Address, Document
+from fuzzturn.errors import Problem
+
+__all__ = ["Row", "Script", "rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One mapping of a list and where it stands."""
+
+    at: Address
+    data: dict[str, Any]
+
+    @property
+    def id(self) -> str | None:
+        return self.text("id")
+
+    def text(self, key: str) -> str | None:
+        value = self.data.get(key)
+        return value if isinstance(value, str) and value else None
+
+    def names(self, key: str) -> Iterator[tuple[Address, str]]:
+        """Each text in the list under `key`, or the one text where `key` holds no list, with its address."""
+        value = self.data.get(key)
+        if isinstance(value, str):
+            yield (*self.at, key), value
+        for index, name in enumerate(value if isinstance(value, tuple) else ()):
+            if isinstance(name, str):
+                yield (*self.at, key, index), name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A scenario file, row by row."""
+
+    document: Document
+    milestones: tuple[Row, ...]
+    constraints: tuple[Row, ...]
+    turns: tuple[Row, ...]
+    answers: tuple[Row, ...]
+    assertions: tuple[Row, ...]
+    interruptions: tuple[Row, ...]
+    states: tuple[tuple[str, ...], ...]
+    """What each turn states: its own `states`, then every `state_at_turn` that names it."""
+
+    @staticmethod
+    def of(document: Document, data: dict[str, Any]) -> Script:
+        goal = data.get("goal")
+        turns, constraints = rows(data, "turns"), rows(data, "constraints")
+        return Script(
+            document=document,
+            milestones=rows(goal, "milestones", ("goal",)) if isinstance(goal, dict) else (),
+            constraints=constraints,
+            turns=turns,
+            answers=rows(data, "answers"),
+            assertions=rows(data, "assertions"),
+            interruptions=rows(data, "interruptions"),
+            states=tuple(_states(turn, constraints) for turn in turns),
+        )
+
+    def problem(self, at: Address, what: str, accepted: str | None = None) -> Problem:
+        return self.document.problem(at, what, accepted)
+
+    @property
+    def turn_ids(self) -> tuple[str | None, ...]:
+        return tuple(turn.id for turn in self.turns)
+
+    def first_stated(self, constraint: str | None) -> int | None:
+        """The index, from 0, of the first turn that states the constraint."""
+        return next((index for index, stated in enumerate(self.states) if constraint in stated), None)
+
+
+def rows(data: dict[str, Any], key: str, above: Address = ()) -> tuple[Row, ...]:
+    """The mappings in the list under `key`; empty where there is no list."""
+    value = data.get(key)
+    items = value if isinstance(value, tuple) else ()
+    return tuple(Row((*above, key, index), item) for index, item in enumerate(items) if isinstance(item, dict))
+
+
+def _states(turn: Row, constraints: tuple[Row, ...]) -> tuple[str, ...]:
+    own = [name for _, name in turn.names("states")]
+    number = int(turn.at[-1]) + 1
+    by_number = [c.id for c in constraints if c.id and c.data.get("state_at_turn") is not True
+                 and c.data.get("state_at_turn") == number and c.id not in own]  # fmt: skip
+    return (*own, *by_number)

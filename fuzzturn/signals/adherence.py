@@ -1,0 +1,75 @@
+"""Adherence: does this turn honour every constraint that binds?
+
+Deterministic. The value is a share, passes / binding, and None exactly while nothing binds: a full mark there would not
+depend on what the agent did (essay, "Two lines carry the design").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fuzzturn.checkers import CheckResult, SessionState
+from fuzzturn.errors import PortError
+from fuzzturn.registry import Registered, Registry
+from fuzzturn.scenario import Constraint
+from fuzzturn.scores import Adherence, Check
+from fuzzturn.session import Message, ModelCall, ToolCall, Turn
+from fuzzturn.visibility import visibility
+
+__all__ = ["adherence"]
+
+
+def adherence(turn: Turn, state: SessionState, registry: Registry, known_summaries: Sequence[str] = ()) -> Adherence:
+    """Run the checker of every binding constraint on this turn. Raises PortError where a checker misbehaves."""
+    checks = tuple(_check(constraint, turn, state, registry, known_summaries) for constraint in state.ledger.binding)
+    if not checks:
+        return Adherence(None)
+    return Adherence(sum(check.result.passed for check in checks) / len(checks), checks)
+
+
+def _check(
+    constraint: Constraint, turn: Turn, state: SessionState, registry: Registry, known_summaries: Sequence[str]
+) -> Check:
+    piece = registry.get("checker", constraint.checker)
+    result = _run(piece, constraint, turn, state)
+    call = None if result.passed else _failing_call(piece, constraint, turn, state)
+    seen = turn.seen_by(call)
+    return Check(
+        constraint.id, constraint.checker, result, call, visibility(constraint, seen, known_summaries, state.ledger)
+    )
+
+
+def _run(piece: Registered, constraint: Constraint, turn: Turn, state: SessionState) -> CheckResult:
+    try:
+        result = piece.function(turn, state, **constraint.args)
+    except Exception as error:
+        raise PortError(
+            f"checker {piece.tag.name!r} ({piece.file}) raised {type(error).__name__}: {error} at turn {turn.n}"
+        ) from error
+    if not isinstance(result, CheckResult):
+        raise PortError(f"checker {piece.tag.name!r} ({piece.file}) returned {result!r}; it returns a CheckResult")
+    return result
+
+
+def _failing_call(piece: Registered, constraint: Constraint, turn: Turn, state: SessionState) -> int | None:
+    """The first tool call with which the check fails: found by showing the checker the turn call by call."""
+    for count in range(len(turn.tool_calls) + 1):
+        shown = replace(turn, events=_until(turn, count))
+        if not _run(piece, constraint, shown, replace(state, turns=(*state.turns[:-1], shown))).passed:
+            return count - 1 if count else None
+    return None
+
+
+def _until(turn: Turn, calls: int) -> tuple[Message | ModelCall | ToolCall, ...]:
+    seen = 0
+    kept: list[Message | ModelCall | ToolCall] = []
+    for event in turn.events:
+        if isinstance(event, ToolCall):
+            seen += 1
+            if seen > calls:
+                continue
+            kept.append(event)
+        elif isinstance(event, Message):
+            kept.append(event)
+    return tuple(kept)

@@ -1,0 +1,42 @@
+"""Judge: one score of 0-4 against frozen anchors, in one stated context; or no score, which stays no score."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from fuzzturn.context import PROMPT_VERSION, Evidence, prompt
+from fuzzturn.errors import PortError
+from fuzzturn.ports import Judge, Verdict
+from fuzzturn.scores import JudgeContext, Judgement
+
+__all__ = ["judge"]
+
+
+async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str) -> Judgement:
+    """Ask `judge` about the last turn of `evidence` in context `kind`. Raises PortError for a malformed verdict."""
+    rubric = evidence.rubric
+    fixed: dict[str, Any] = {
+        "context": kind,
+        "rubric": rubric.rubric_id,
+        "rubric_digest": rubric.digest,
+        "frozen_on": rubric.frozen_on,
+        "judge": name,
+        "prompt_version": PROMPT_VERSION,
+        "block": evidence.block.record() if kind == "window+block" else None,
+    }
+    asked = prompt(kind, evidence)
+    if asked is None:
+        return Judgement(score=None, reason="the agent does not tell what it saw", **fixed)
+    answer = judge.score(asked)
+    verdict = await answer if inspect.isawaitable(answer) else answer
+    _validate(verdict, name)
+    return Judgement(score=verdict.score, reason=verdict.reason, quotes=tuple(verdict.quotes), **fixed)
+
+
+def _validate(verdict: object, name: str) -> None:
+    if not isinstance(verdict, Verdict):
+        raise PortError(f"judge {name!r} returned {verdict!r}; it returns a Verdict")
+    score = verdict.score
+    if score is not None and (isinstance(score, bool) or not isinstance(score, int) or not 0 <= score <= 4):
+        raise PortError(f"judge {name!r} gave the score {score!r}; a score is one of 0, 1, 2, 3, 4, or None for none")

@@ -1,0 +1,139 @@
+"""Tree: sessions that begin alike are played once.
+
+Every executed turn is paid for, so a session is a path in a prefix tree: it goes on from the deepest turn that some
+session has already reached, by snapshot where agent and environment offer them, else by speaking the turns before
+again in a fresh instance. One execution is in flight per prefix, whoever comes first; so the number of executed turns
+does not depend on how many sessions run at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fuzzturn.drive import Cast, Meter, Prompter, Saved, Stage
+from fuzzturn.scenario import Line, Scenario
+from fuzzturn.session import Session, Turn
+
+__all__ = ["Tree"]
+
+
+@dataclass(slots=True)
+class _Node:
+    turn: Turn | None = None
+    saved: Saved | None = None
+    children: dict[str, _Node | asyncio.Future[_Node]] = field(default_factory=dict)
+
+    def copy(self) -> _Node:
+        """The finished part of the tree below; turns and snapshots are shared, they never change."""
+        copied = _Node(self.turn, self.saved)
+        copied.children.update((s, child.copy()) for s, child in self.children.items() if isinstance(child, _Node))
+        return copied
+
+
+class Tree:
+    """The prefix tree of one cast and one scenario. Playing the same turns again costs nothing."""
+
+    def __init__(self, cast: Cast, scenario: Scenario, meter: Meter) -> None:
+        self.cast = cast
+        self.meter = meter
+        self.scenario = scenario
+        self.identity: str | None = None
+        """What the agent says of itself; known once something was played."""
+        self._initial_state: Mapping[str, Any] = {}
+        self._root = _Node()
+
+    def fork(self) -> Tree:
+        """A tree that starts with everything played so far and grows on its own."""
+        other = object.__new__(Tree)
+        other.__dict__.update(self.__dict__)
+        other._root = self._root.copy()
+        return other
+
+    async def play(self, spoken: Scenario) -> Session:
+        """The session of `spoken`, executing only turns that no session has reached yet."""
+        path = _Path(self, spoken)
+        try:
+            await path.walk()
+        finally:
+            await path.leave_stage()
+        return Session(
+            scenario=spoken.scenario,
+            turns=tuple(path.turns),
+            initial_state=self._initial_state,
+            off_script=path.prompter.off_script,
+        )
+
+    async def stage_at(self, node: _Node, before: list[tuple[Line, bool]]) -> Stage:
+        """A live stage that has just been through the turns `before`, the last of which is `node`."""
+        stage = Stage(self.cast, self.scenario, self.meter)
+        self.identity, self._initial_state = stage.identity, stage.initial_state
+        if node.saved is not None:
+            await stage.restore(node.saved)
+        else:
+            for n, (line, auto) in enumerate(before, start=1):
+                await stage.speak(line, n, auto=auto)
+        return stage
+
+    @property
+    def root(self) -> _Node:
+        return self._root
+
+
+class _Path:
+    """One session on its way down the tree."""
+
+    def __init__(self, tree: Tree, spoken: Scenario) -> None:
+        self.tree = tree
+        self.prompter = Prompter(spoken)
+        self.node = tree.root
+        self.turns: list[Turn] = []
+        self.said: list[tuple[Line, bool]] = []
+        self.stage: Stage | None = None
+
+    async def walk(self) -> None:
+        last: Turn | None = None
+        while (said := self.prompter.next(last)) is not None:
+            self.node = await self._step(*said)
+            self.said.append(said)
+            assert self.node.turn is not None
+            last = replace(self.node.turn, id=said[0].id)
+            self.turns.append(last)
+            if last.error is not None:
+                return
+
+    async def _step(self, line: Line, auto: bool) -> _Node:
+        known = self.node.children.get(line.user)
+        if isinstance(known, _Node):
+            await self.leave_stage()
+            return known
+        if known is not None:
+            await self.leave_stage()
+            return await known
+        return await self._grow(line, auto)
+
+    async def _grow(self, line: Line, auto: bool) -> _Node:
+        """Execute a turn that nobody has reached. Others that come meanwhile wait for it."""
+        parent = self.node
+        flight: asyncio.Future[_Node] = asyncio.get_running_loop().create_future()
+        parent.children[line.user] = flight
+        try:
+            if self.stage is None:
+                self.stage = await self.tree.stage_at(parent, self.said)
+            turn = await self.stage.speak(line, len(self.turns) + 1, auto=auto)
+            child = _Node(turn, await self.stage.save())
+        except BaseException as error:
+            del parent.children[line.user]
+            flight.set_exception(error if isinstance(error, Exception) else asyncio.CancelledError())
+            flight.exception()  # whoever waits is told; nobody waiting is no fault
+            raise
+        parent.children[line.user] = child
+        flight.set_result(child)
+        return child
+
+    async def leave_stage(self) -> None:
+        if self.stage is not None:
+            await self.stage.close()
+            self.stage = None

@@ -1,0 +1,78 @@
+"""Visibility: how a constraint stood in what one model call of the agent saw.
+
+    verbatim     its statement, or one of its scripted paraphrases, in a message that is no summary
+    in_summary   the same inside a summary, or all the values of its checker's arguments as words in one
+    stale        only a version that it superseded is there
+    absent       none of that
+    unknown      the agent does not tell its context
+
+Surviving in the summary or not splits the violation rate of real models (arXiv 2606.22528: 0 % against 38 %), so a
+finding that cannot say this cannot be explained.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from fuzzturn.ledger import Ledger
+from fuzzturn.scenario import Constraint
+from fuzzturn.scores import Visibility
+from fuzzturn.session import Chat, Compaction, Turn
+
+__all__ = ["mentions", "summaries", "visibility"]
+
+
+def summaries(turns: Iterable[Turn]) -> tuple[str, ...]:
+    """Every summary text that the agent reported so far."""
+    return tuple(
+        event.summary for turn in turns for event in turn.events if isinstance(event, Compaction) and event.summary
+    )
+
+
+def visibility(
+    constraint: Constraint, context: Sequence[Chat] | None, known_summaries: Sequence[str], ledger: Ledger
+) -> Visibility:
+    """How `constraint` stood in `context`; None = unknown."""
+    if context is None:
+        return "unknown"
+    texts = [_text(message) for message in context]
+    condensed = [_plain(summary) for summary in known_summaries]
+    in_summary = [any(summary in text for summary in condensed) for text in texts]
+    if any(mentions(constraint, [text]) for text, is_summary in zip(texts, in_summary, strict=True) if not is_summary):
+        return "verbatim"
+    kept = [text for text, is_summary in zip(texts, in_summary, strict=True) if is_summary]
+    if mentions(constraint, kept) or any(_values_in(constraint, text) for text in kept):
+        return "in_summary"
+    older = ledger.entry(constraint.supersedes) if constraint.supersedes else None
+    return "stale" if older and mentions(older.constraint, texts) else "absent"
+
+
+def mentions(constraint: Constraint, texts: Iterable[str]) -> bool:
+    """Whether the statement or a scripted paraphrase stands word for word in one of the texts."""
+    wordings = [_plain(wording) for wording in (constraint.statement, *constraint.paraphrases)]
+    return any(wording in _plain(text) for text in texts for wording in wordings)
+
+
+def _values_in(constraint: Constraint, text: str) -> bool:
+    values = [str(value) for value in constraint.args.values() if isinstance(value, str | int | float)]
+    return bool(values) and all(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.I) for value in values)
+
+
+def _text(message: Chat) -> str:
+    return _plain(_content(message.get("content")))
+
+
+def _content(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence):  # content parts, OpenAI style
+        return " ".join(_content(part.get("text")) if isinstance(part, dict) else _content(part) for part in content)
+    return ""
+
+
+def _plain(text: str) -> str:
+    """Frameworks escape a transcript as XML for their summariser: undo that, and fold white space."""
+    return " ".join(html.unescape(text).split())

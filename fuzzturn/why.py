@@ -1,0 +1,132 @@
+"""Why: for a minimal session, what lost the constraint and what would have saved it.
+
+The mechanism is read off the recorded events; the counterfactuals are runs: the same session without compaction, and
+with the constraint said again just before the failing turn. What an agent cannot offer is "not available".
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from fuzzturn.drive import Cast
+from fuzzturn.finding import Failure
+from fuzzturn.ledger import Ledger
+from fuzzturn.measure import Measured
+from fuzzturn.scenario import Constraint
+from fuzzturn.scores import JudgeContext
+from fuzzturn.session import Chat, Compaction, ModelCall, Turn
+from fuzzturn.shrink import Case
+from fuzzturn.tree import Tree
+from fuzzturn.trial import Bench
+from fuzzturn.variant import Insert, Variant
+from fuzzturn.visibility import visibility
+
+__all__ = ["Counterfactual", "Mechanism", "Why", "explain", "loss"]
+
+Mechanism: TypeAlias = Literal[
+    "never_reached_summariser", "lost_by_summariser", "visible_ignored", "stale_version", "unknown"
+]
+Counterfactual: TypeAlias = Literal["clean", "still fails", "not available"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """Why the session fails. `lost_at`: the turn whose compaction lost the constraint; None = none did, or unknown."""
+
+    mechanism: Mechanism
+    lost_at: int | None
+    no_compaction: Counterfactual
+    restated: Counterfactual
+    judge: Mapping[JudgeContext, int | None]
+    """The judge's score of the failing turn in every context it was asked in."""
+
+
+async def explain(case: Case, bench: Bench) -> Why:
+    """The mechanism and the counterfactuals of a shrunk case."""
+    mechanism, lost_at = loss(case.trial.measured, case.failure)
+    return Why(
+        mechanism=mechanism,
+        lost_at=lost_at,
+        no_compaction=await _without_compaction(case, bench),
+        restated=await _restated(case, bench),
+        judge=dict(case.failure.judge),
+    )
+
+
+def loss(measured: Measured, failure: Failure) -> tuple[Mechanism, int | None]:
+    """How the constraint was lost, and at which turn: at the first compaction after which it was no longer seen."""
+    if failure.constraint is None or failure.visibility == "unknown":
+        return "unknown", None
+    if failure.visibility in ("verbatim", "in_summary"):
+        return "visible_ignored", None
+    if failure.visibility == "stale":
+        return "stale_version", None
+    seen = _Seen(measured.spoken.constraint(failure.constraint), measured.ledgers[failure.turn - 1])
+    culprit = _culprit(seen, measured.session.turns[: failure.turn])
+    return ("unknown", None) if culprit is None else (_verdict(seen, culprit[1]), culprit[0])
+
+
+def _culprit(seen: _Seen, turns: Sequence[Turn]) -> tuple[int, Compaction] | None:
+    """The compaction between the last call that saw the constraint and the first that did not, and its turn."""
+    culprit: tuple[int, Compaction] | None = None
+    pending: tuple[int, Compaction] | None = None
+    for n, event in ((turn.n, event) for turn in turns for event in turn.events):
+        if isinstance(event, Compaction):
+            pending = pending or (n, event)
+            seen.learn(event)
+        elif isinstance(event, ModelCall):
+            culprit = None if seen.in_(event.context) else culprit or pending
+            pending = None
+    return culprit
+
+
+class _Seen:
+    """Whether one constraint can be seen in a list of messages, given the summaries known so far."""
+
+    def __init__(self, constraint: Constraint, ledger: Ledger) -> None:
+        self._constraint = constraint
+        self._ledger = ledger
+        self._summaries: list[str] = []
+
+    def learn(self, compaction: Compaction) -> None:
+        if compaction.summary:
+            self._summaries.append(compaction.summary)
+
+    def in_(self, messages: Sequence[Chat] | None) -> bool:
+        return visibility(self._constraint, messages, self._summaries, self._ledger) in ("verbatim", "in_summary")
+
+
+def _verdict(seen: _Seen, compaction: Compaction) -> Mechanism:
+    if compaction.summariser_input is None:
+        return "unknown"
+    return "lost_by_summariser" if seen.in_(compaction.summariser_input) else "never_reached_summariser"
+
+
+async def _without_compaction(case: Case, bench: Bench) -> Counterfactual:
+    cast = bench.tree.cast
+    if "compaction" not in inspect.signature(cast.build).parameters:
+        return "not available"
+    without = Tree(_with_option(cast, "compaction", "none"), case.variant.scenario, bench.tree.meter)
+    return await _still(case, bench.with_tree(without), case.variant)
+
+
+async def _restated(case: Case, bench: Bench) -> Counterfactual:
+    if case.failure.constraint is None or case.failing in case.variant.inserted:
+        return "not available"
+    statement = case.variant.scenario.constraint(case.failure.constraint).statement
+    again = Insert(operator="why", anchor=case.failing, name="restated", user=statement)
+    return await _still(case, bench, case.variant.with_edits([*case.variant.edits, again]))
+
+
+async def _still(case: Case, bench: Bench, variant: Variant) -> Counterfactual:
+    """Whether the constraint is still broken (or the same thing still wrong), whatever the judge makes of it."""
+    wrong = {(f.constraint, f.checker, f.milestone) for f in (await bench.run(variant, [])).failures}
+    failure = case.failure
+    return "still fails" if (failure.constraint, failure.checker, failure.milestone) in wrong else "clean"
+
+
+def _with_option(cast: Cast, key: str, value: str) -> Cast:
+    return replace(cast, options={**cast.options, key: value})
