@@ -182,9 +182,9 @@ _VERBS = (
 )
 _LEAD_IN = (
     r"(?:(?:and|also|alright|all right|besides|by the way|finally|first|great|hello|hi|just|kindly|meanwhile|next|now|"
-    r"ok|okay|one more thing|perfect|please|quickly|right|second|so|thanks|thank you|then|well|yes|if you (?:can|could)|"
-    r"when you (?:can|have time)|(?:can|could|would|will) you|i(?:'d| would) like (?:you )?to|i (?:need|want) (?:you )?to|"
-    r"i(?:'d| would) ask you to|go ahead and|let us|let's)\s*[,:;–—-]?\s+)*"
+    r"ok|okay|one more thing|perfect|please|quickly|right|second|so|thanks|thank you|then|well|yes|let us|let's|"
+    r"if you (?:can|could)|when you (?:can|have time)|(?:can|could|would|will) you|go ahead and|"
+    r"i(?:'d| would) like (?:you )?to|i (?:need|want) (?:you )?to|i(?:'d| would) ask you to)\s*[,:;–—-]?\s+)*"
 )
 _REQUEST = re.compile(rf"{_LEAD_IN}(?:{_VERBS})\b(?!\s+(?:no|nothing|none|never)\b)", re.IGNORECASE)
 _WISH = re.compile(

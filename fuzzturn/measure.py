@@ -29,7 +29,7 @@ from fuzzturn.signals.judge import judge
 from fuzzturn.signals.progress import progress
 from fuzzturn.visibility import summaries
 
-__all__ = ["Efficiency", "Jury", "Measured", "judged", "measure"]
+__all__ = ["Efficiency", "Jury", "Measured", "guarded_turns", "judged", "measure"]
 
 LANGUAGE = "en"
 """The language of the commitment rules; a scenario cannot name another one yet."""
@@ -126,6 +126,18 @@ def measure(spoken: Scenario, session: Session, registry: Registry) -> Measured:
     for n in range(1, len(session.turns) + 1):
         reader.read(n)
     return reader.measured()
+
+
+def guarded_turns(spoken: Scenario, session: Session, registry: Registry) -> dict[str, frozenset[str]]:
+    """For each constraint the turns at which its checker found something to look at, stated or not."""
+    always = [c.model_copy(update={"source": "system", "supersedes": None, "uses": None}) for c in spoken.constraints]
+    silent = [line.model_copy(update={"states": (), "lifts": ()}) for line in spoken.turns]
+    bound = spoken.model_copy(update={"constraints": tuple(always), "turns": tuple(silent)})
+    exercised: dict[str, set[str]] = {}
+    for scores in measure(bound, session, registry).scores:
+        for check in scores.adherence.exercised:
+            exercised.setdefault(check.constraint, set()).add(scores.turn)
+    return {constraint: frozenset(turns) for constraint, turns in exercised.items()}
 
 
 class _Reader:

@@ -108,17 +108,25 @@ def score_records(measured: Measured, registry: Registry) -> Iterator[dict[str, 
     """One record a signal and turn; adherence one a binding constraint more. Nothing is blended."""
     for scores in measured.scores:
         place = {"turn": scores.n, "turn_id": scores.turn}
-        a = scores.adherence
-        counts = {"bound": len(a.checks), "exercised": len(a.exercised), "passed": len(a.checks) - len(a.failed)}
-        yield place | {"signal": "adherence", "value": a.value, "detail": counts}
-        yield from (place | record for record in _check_records(scores, registry))
-        failed = [asdict(failure) for failure in scores.assertions.failures]
-        yield place | {"signal": "assertions", "value": scores.assertions.value, "detail": failed}
-        p = scores.progress
-        standing = {"satisfied": sorted(p.satisfied), "trend": p.trend, "breaches": [asdict(b) for b in p.breaches]}
-        yield place | {"signal": "progress", "value": p.value, "detail": standing}
-        for judgement in scores.judge.values():
-            yield place | {"signal": "judge", "value": judgement.score, "sample": 0} | asdict(judgement)
+        for record in (*_signal_records(scores), *_check_records(scores, registry), *_judge_records(scores)):
+            yield place | record
+
+
+def _signal_records(scores: TurnScores) -> Iterator[dict[str, Any]]:
+    a, p = scores.adherence, scores.progress
+    details: dict[str, tuple[float | None, object]] = {
+        "adherence": (
+            a.value,
+            {"bound": len(a.checks), "exercised": len(a.exercised), "passed": len(a.checks) - len(a.failed)},
+        ),
+        "assertions": (scores.assertions.value, [asdict(failure) for failure in scores.assertions.failures]),
+        "progress": (
+            p.value,
+            {"satisfied": sorted(p.satisfied), "trend": p.trend, "breaches": [asdict(b) for b in p.breaches]},
+        ),
+    }
+    for signal, (value, detail) in details.items():
+        yield {"signal": signal, "value": value, "detail": detail, "component": signal, "version": 1, "owner": None}
 
 
 def _check_records(scores: TurnScores, registry: Registry) -> Iterator[dict[str, Any]]:
@@ -128,12 +136,33 @@ def _check_records(scores: TurnScores, registry: Registry) -> Iterator[dict[str,
             "signal": "adherence.check",
             "value": float(check.result.passed),
             "detail": check.result.detail,
-            "constraint": check.constraint,
-            "exercised": check.result.exercised,
-            "visibility": check.visibility,
             "component": f"checker {check.checker}",
             "version": tag.version,
             "owner": tag.owner,
+            "constraint": check.constraint,
+            "exercised": check.result.exercised,
+            "visibility": check.visibility,
+        }
+
+
+def _judge_records(scores: TurnScores) -> Iterator[dict[str, Any]]:
+    for j in scores.judge.values():
+        yield {
+            "signal": "judge",
+            "value": j.score,
+            "detail": j.reason,
+            "component": f"judge {j.judge}",
+            "version": j.prompt_version,
+            "owner": None,
+            "context": j.context,
+            "model": j.judge,
+            "prompt_version": j.prompt_version,
+            "rubric": j.rubric,
+            "rubric_digest": j.rubric_digest,
+            "frozen_on": j.frozen_on,
+            "quotes": list(j.quotes),
+            "block": j.block,
+            "sample": 0,
         }
 
 

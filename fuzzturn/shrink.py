@@ -32,7 +32,7 @@ class Case:
 
     trial: Trial
     failure: Failure
-    threshold: Threshold | None
+    threshold: Threshold | None = None
 
     @property
     def variant(self) -> Variant:
@@ -65,14 +65,13 @@ class Problem:
 
     pinned: Pinned
     bench: Bench
-    threshold: Threshold | None
     batch: int = 8
 
     async def try_all(self, variants: Sequence[Variant]) -> list[Case | None]:
         """A batch of candidates at once: for each, the case it is, or None where it does not satisfy the predicate."""
         contexts = None if self.pinned.judge_context is None else [self.pinned.judge_context]
         trials = await self.bench.run_all(variants, contexts)
-        return [as_case(trial, self.pinned, self.threshold) for trial in trials]
+        return [as_case(trial, self.pinned, self.bench.threshold) for trial in trials]
 
 
 def as_case(trial: Trial, pinned: Pinned, threshold: Threshold | None) -> Case | None:

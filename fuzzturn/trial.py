@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fuzzturn.finding import Failure, failures
 from fuzzturn.measure import Jury, Measured, judged, measure
 from fuzzturn.registry import Registry
 from fuzzturn.scores import JudgeContext
+from fuzzturn.threshold import Threshold, solve
 from fuzzturn.tree import Tree
 from fuzzturn.variant import Variant
 
@@ -18,7 +19,7 @@ __all__ = ["Bench", "Trial"]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a variant did. `failures` are in order of turns."""
+    """What a variant did, its symbolic padding solved. `failures` are in order of turns."""
 
     variant: Variant
     measured: Measured
@@ -33,13 +34,15 @@ class Bench:
     registry: Registry
     jury: Jury
     slots: asyncio.Semaphore
+    threshold: Threshold | None = None
 
     def with_tree(self, tree: Tree) -> Bench:
-        return Bench(tree, self.registry, self.jury, self.slots)
+        return replace(self, tree=tree)
 
     async def run(self, variant: Variant, contexts: Sequence[JudgeContext] | None = None) -> Trial:
         """Play, measure, and judge the turns at which a checker failed, in the jury's contexts or those given."""
         async with self.slots:
+            variant = await solve(self.tree, variant, self.threshold)
             session = await self.tree.play(variant.spoken)
             measured = measure(variant.spoken, session, self.registry)
             failing = [scores.n for scores in measured.scores if scores.adherence.failed]

@@ -22,8 +22,8 @@ from fuzzturn.scenario import Assertion, Line, Scenario
 from fuzzturn.tokens import CHARACTERS_PER_TOKEN, PER_MESSAGE, text_tokens
 
 __all__ = [
-    "END", "PAD_TOKENS_MIN", "Drop", "Edit", "Insert", "Move", "Pad", "Variant", "edit_from_json", "edit_to_json", "filler",
-    "spoken_key",
+    "END", "PAD_TOKENS_MIN", "Drop", "Edit", "Insert", "Move", "Pad", "Variant", "edit_from_json", "edit_to_json",
+    "filler", "said_tokens", "spoken_key", "with_tokens",
 ]  # fmt: skip
 
 END = "$"
@@ -203,7 +203,7 @@ def _with_inserts(
 ) -> tuple[list[Line], list[Assertion], dict[str, Insert | Pad]]:
     """Extra turns go just before their anchors, in the order of the edits, under ids that the scenario has not used."""
     inserted: dict[str, Insert | Pad] = {}
-    before: dict[str, list[Line]] = {line.id: [] for line in lines} | {END: []}
+    before: dict[str, list[Line]] = {id: [] for id in (*(line.id for line in lines), END)}
     expected: list[Assertion] = []
     taken = {line.id for line in scenario.turns}
     for edit in edits:

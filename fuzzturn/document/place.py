@@ -25,7 +25,7 @@ class Document:
     file: str | None = None
     """The file as the user named it; None = the text came from no file."""
     places: Mapping[Address, tuple[int, int]]
-    """Where each value begins."""
+    """Where each value begins; empty = nothing is known of places."""
     keys: Mapping[Address, tuple[int, int]]
     """Where the key of each value of a mapping begins."""
 
@@ -35,7 +35,7 @@ class Document:
         while place is None and at:
             place = self.places.get(at)
             at = at[:-1]
-        line, column = place or self.places[()]
+        line, column = place or self.places.get(()) or (None, None)
         return Problem(file=self.file, line=line, column=column, what=what, accepted=accepted)
 
     def part(self, *at: str | int) -> Document:

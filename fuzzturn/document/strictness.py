@@ -5,8 +5,8 @@ The accepted keys and the wording come from the model itself, so that a field ad
 
 from __future__ import annotations
 
-import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from pydantic import BaseModel, StringConstraints, ValidationError
@@ -18,6 +18,7 @@ from fuzzturn.errors import Problem, closest
 __all__ = ["complaints", "known_keys", "prune", "shown"]
 
 Model: TypeAlias = type[BaseModel]
+Extra: TypeAlias = Mapping[Model, tuple[str, ...]]
 _LONGEST = 60
 
 
@@ -26,10 +27,13 @@ def known_keys(model: Model) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
-def prune(document: Document, model: Model, extra: Mapping[Model, tuple[str, ...]]) -> tuple[Any, list[Problem]]:
-    """The document's data without `x-*` keys, and a problem for each key that neither `model` nor `extra` knows.
+def prune(
+    document: Document, model: Model, extra: Extra = MappingProxyType({}), reserved: Extra = MappingProxyType({})
+) -> tuple[Any, list[Problem]]:
+    """The document's data without `x-*` keys, and a problem for each unknown key, which is left out as well.
 
-    `extra`: keys that the file's form of a model has beyond the model's own. Unknown keys are left out of the data.
+    `extra`: the keys that the file's form of a model has beyond the model's own. `reserved`: keys that are kept, for
+    the caller to refuse in its own words, and never proposed.
     """
     problems: list[Problem] = []
 
@@ -39,25 +43,30 @@ def prune(document: Document, model: Model, extra: Mapping[Model, tuple[str, ...
             return tuple(pruned(item, get_args(expected)[0], (*at, index)) for index, item in enumerate(data))
         if not (isinstance(data, dict) and _is_model(expected)):
             return data
-        fields, others = known_keys(expected), extra.get(expected, ())
-        known = [*fields, *others]
-        problems.extend(_unknown(document, (*at, key), known) for key in data if key not in known and key[:2] != "x-")
-        return {
-            key: pruned(value, fields[key].annotation if key in fields else Any, (*at, key))
-            for key, value in data.items()
-            if key in known
-        }
+        fields = known_keys(expected)
+        known = [*fields, *extra.get(expected, ())]
+        kept = {*known, *reserved.get(expected, ())}
+        problems.extend(_unknown(document, (*at, key), known) for key in data if key not in kept and key[:2] != "x-")
+        inner = {key: field.annotation for key, field in fields.items()}
+        return {key: pruned(value, inner.get(key, Any), (*at, key)) for key, value in data.items() if key in kept}
 
     return pruned(document.data, model, ()), problems
 
 
 def complaints(
-    error: ValidationError, model: Model, document: Document, patterns: Mapping[str, str]
+    error: ValidationError,
+    model: Model,
+    document: Document,
+    patterns: Mapping[str, str],
+    said: Collection[Address] = (),
 ) -> Iterator[Problem]:
-    """What pydantic found, in our words. `patterns` says for each pattern of the model what it matches."""
+    """What pydantic found, in our words, but for the addresses whose problem is `said` already.
+
+    `patterns` says for each pattern of the model what it matches.
+    """
     for found in error.errors(include_url=False, include_context=False):
         at: Address = tuple(found["loc"])
-        if found["type"] == "too_short" and found["input"]:
+        if at in said or (found["type"] == "too_short" and found["input"]):
             continue  # pydantic counts valid entries only: the invalid ones are reported by themselves
         annotation, metadata = _at(model, at)
         if found["type"] == "extra_forbidden":
@@ -104,7 +113,7 @@ def _bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
         inner, *metadata = get_args(annotation)
         bare, more = _bare(inner)
         return bare, (*metadata, *more)
-    if get_origin(annotation) in (Union, types.UnionType):
+    if get_origin(annotation) in (Union, UnionType):
         return _bare(next(option for option in get_args(annotation) if option is not type(None)))
     return annotation, ()
 

@@ -31,6 +31,15 @@ class Row:
         value = self.data.get(key)
         return value if isinstance(value, str) and value else None
 
+    def number(self, key: str) -> int | None:
+        value = self.data.get(key)
+        return value if type(value) is int else None
+
+    @property
+    def place(self) -> int:
+        """Which entry of its list it is, from 1."""
+        return int(self.at[-1]) + 1
+
     def names(self, key: str) -> Iterator[tuple[Address, str]]:
         """Each text in the list under `key`, or the one text where `key` holds no list, with its address."""
         value = self.data.get(key)
@@ -73,13 +82,9 @@ class Script:
     def problem(self, at: Address, what: str, accepted: str | None = None) -> Problem:
         return self.document.problem(at, what, accepted)
 
-    @property
-    def turn_ids(self) -> tuple[str | None, ...]:
-        return tuple(turn.id for turn in self.turns)
-
-    def first_stated(self, constraint: str | None) -> int | None:
-        """The index, from 0, of the first turn that states the constraint."""
-        return next((index for index, stated in enumerate(self.states) if constraint in stated), None)
+    def stated_at(self, constraint: str | None) -> int | None:
+        """The first turn that states the constraint, from 1; None where no turn does."""
+        return next((t.place for t, stated in zip(self.turns, self.states, strict=True) if constraint in stated), None)
 
 
 def rows(data: dict[str, Any], key: str, above: Address = ()) -> tuple[Row, ...]:
@@ -91,7 +96,5 @@ def rows(data: dict[str, Any], key: str, above: Address = ()) -> tuple[Row, ...]
 
 def _states(turn: Row, constraints: tuple[Row, ...]) -> tuple[str, ...]:
     own = [name for _, name in turn.names("states")]
-    number = int(turn.at[-1]) + 1
-    by_number = [c.id for c in constraints if c.id and c.data.get("state_at_turn") is not True
-                 and c.data.get("state_at_turn") == number and c.id not in own]  # fmt: skip
-    return (*own, *by_number)
+    named = [c.id for c in constraints if c.id is not None and c.number("state_at_turn") == turn.place]
+    return (*own, *(id for id in named if id not in own))

@@ -1,0 +1,252 @@
+"""Search: a scenario and operators in, findings out. The property loop.
+
+Hypothesis draws the variants, all of them before the first is played and in one place; our scheduler plays them in
+cells of 25 with a prefix tree each; our reducer shrinks. A cell's result depends on nothing outside it, cells merge in
+order, batches have a fixed size, so neither workers nor timing can change a finding or a count (decision 0003).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from fuzzturn.drive import Cast, Meter
+from fuzzturn.evidence import Rate, rate
+from fuzzturn.finding import KINDS, Failure, Kind, Pinned, finding_order, signature_id
+from fuzzturn.measure import Jury, guarded_turns
+from fuzzturn.ports import Judge
+from fuzzturn.registry import Registered, Registry
+from fuzzturn.rubric import Rubric
+from fuzzturn.scenario import Scenario
+from fuzzturn.scores import JudgeContext
+from fuzzturn.shrink import Case, Problem, as_case, shrink
+from fuzzturn.threshold import Threshold, calibrate
+from fuzzturn.tree import Tree
+from fuzzturn.trial import Bench, Trial
+from fuzzturn.variant import Variant
+from fuzzturn.vary import draw, skipped, variants
+from fuzzturn.why import Why, explain
+
+__all__ = ["CELL_SESSIONS", "Campaign", "Found", "Outcome", "campaign_bench", "search", "shrink_failure"]
+
+CELL_SESSIONS = 25
+Hear: TypeAlias = Callable[[Trial], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """What to search and how. `sessions` bounds the variants played; `workers` only the speed."""
+
+    scenario: Scenario
+    cast: Cast
+    registry: Registry
+    operators: Sequence[Registered]
+    judge: Judge | None
+    judge_name: str
+    rubric: Rubric
+    contexts: Sequence[JudgeContext]
+    sessions: int = 200
+    batch: int = 8
+    workers: int = 1
+    kinds: Sequence[Kind] = KINDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One finding, shrunk. `trial` was played afresh, from the first turn, and judged in every context."""
+
+    scenario: Scenario
+    trial: Trial
+    failure: Failure
+    original: Variant
+    """The smallest variant in which the search saw it."""
+    in_base: bool
+    """The unedited script shows it too."""
+    failing: Rate
+    minimal: bool
+    why: Why
+    signature: Mapping[str, Any]
+    identity: str | None = None
+    """What the agent says of itself."""
+
+    @property
+    def id(self) -> str:
+        return signature_id(self.signature)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a campaign found and what it spent."""
+
+    base: Trial
+    found: tuple[Found, ...]
+    spent: Meter
+    sessions: int
+    exercised: Mapping[str, int]
+    """For each checker: the turns at which it had something to look at."""
+    skipped: Mapping[str, str]
+    off_script: int
+    agent_errors: tuple[str, ...]
+    """The distinct errors that agents raised."""
+    judge_unscored: int
+    threshold: Threshold | None
+
+
+@dataclass
+class _Tally:
+    """What a campaign counts while it goes; and the smallest case of every predicate seen."""
+
+    kinds: Sequence[Kind]
+    threshold: Threshold | None = None
+    sessions: int = 0
+    exercised: Counter[str] = field(default_factory=Counter)
+    off_script: int = 0
+    unscored: int = 0
+    errors: dict[str, None] = field(default_factory=dict)
+    smallest: dict[Pinned, tuple[Case, Tree]] = field(default_factory=dict)
+
+    def add(self, trial: Trial, tree: Tree) -> None:
+        self.sessions += 1
+        session = trial.measured.session
+        self.off_script += session.off_script
+        if session.error is not None:
+            self.errors[session.error] = None
+        for scores in trial.measured.scores:
+            self.exercised.update(check.checker for check in scores.adherence.exercised)
+            self.unscored += sum(judgement.score is None for judgement in scores.judge.values())
+        for failure in trial.failures:
+            if failure.kind in self.kinds:
+                self._keep_smaller(trial, failure.pinned(), tree)
+
+    def _keep_smaller(self, trial: Trial, pinned: Pinned, tree: Tree) -> None:
+        case = as_case(trial, pinned, self.threshold)
+        known = self.smallest.get(pinned)
+        if case is not None and (known is None or finding_order(case.variant) < finding_order(known[0].variant)):
+            self.smallest[pinned] = (case, tree)
+
+
+async def search(campaign: Campaign, hear: Hear | None = None) -> Outcome:
+    """Run a whole campaign. `hear` is told of every trial, in an order that does not depend on workers."""
+    tell: Hear = hear or (lambda _: None)
+    bench = campaign_bench(campaign)
+    base = await bench.run(Variant(campaign.scenario))
+    tell(base)
+    tally = _Tally(campaign.kinds)
+    operators = campaign.operators
+    symbolic = any(piece.tag.name == "pad_to_threshold" for piece in operators)
+    if symbolic and (threshold := await calibrate(bench.tree, campaign.scenario)) is not None:
+        bench = replace(bench, threshold=threshold)
+        tally.threshold = threshold
+    elif symbolic:
+        operators = [piece for piece in operators if piece.tag.name != "pad_to_threshold"]
+    tally.add(base, bench.tree)
+    guarded = guarded_turns(base.measured.spoken, base.measured.session, campaign.registry)
+    left_out = dict(skipped(campaign.scenario, operators, guarded=guarded))
+    if len(operators) < len(campaign.operators):
+        left_out["pad_to_threshold"] = "no compaction was seen that padding could be measured against"
+    strategy = variants(campaign.scenario, operators=operators, guarded=guarded)
+    for cell in _cells(campaign, lambda n, cell: draw(strategy, n, campaign.cast.seed,
+                                                      scenario=campaign.scenario.scenario, cell=cell)):  # fmt: skip
+        for trial, tree in await _play_cell(cell, bench, campaign.batch):
+            tally.add(trial, tree)
+            tell(trial)
+    found = [await shrink_failure(case, pinned, bench.with_tree(tree), campaign, base=base, shown=None)
+             for pinned, (case, tree) in sorted(tally.smallest.items(), key=lambda item: _rank(item[0]))]  # fmt: skip
+    return Outcome(
+        base=base,
+        found=tuple(_merged(found)),
+        spent=bench.tree.meter,
+        sessions=tally.sessions,
+        exercised=dict(sorted(tally.exercised.items())),
+        skipped=left_out,
+        off_script=tally.off_script,
+        agent_errors=tuple(tally.errors),
+        judge_unscored=tally.unscored,
+        threshold=tally.threshold,
+    )
+
+
+def campaign_bench(campaign: Campaign) -> Bench:
+    """A fresh bench: nothing played, nothing spent."""
+    meter = Meter()
+    jury = Jury(campaign.judge, campaign.judge_name, campaign.rubric, campaign.contexts, meter)
+    tree = Tree(campaign.cast, campaign.scenario, meter)
+    return Bench(tree, campaign.registry, jury, asyncio.Semaphore(campaign.workers))
+
+
+def _cells(campaign: Campaign, drawn: Callable[[int, int], list[Variant]]) -> list[list[Variant]]:
+    """Cells of distinct variants, up to the session budget; the last one cut to it. Stops when nothing new comes."""
+    cells: list[list[Variant]] = []
+    seen = {Variant(campaign.scenario).key}
+    left, idle, number = campaign.sessions, 0, 0
+    while left > 0 and idle < 3:
+        fresh = [v for v in drawn(CELL_SESSIONS, number) if v.key not in seen][:left]
+        seen.update(v.key for v in fresh)
+        number, left, idle = number + 1, left - len(fresh), 0 if fresh else idle + 1
+        if fresh:
+            cells.append(fresh)
+    return cells
+
+
+async def _play_cell(cell: Sequence[Variant], bench: Bench, batch: int) -> list[tuple[Trial, Tree]]:
+    tree = bench.tree.fork()
+    own = bench.with_tree(tree)
+    return [(trial, tree) for part in _batches(cell, batch) for trial in await own.run_all(part)]
+
+
+def _batches(variants: Sequence[Variant], size: int) -> Iterator[Sequence[Variant]]:
+    return (variants[i : i + size] for i in range(0, len(variants), size))
+
+
+async def shrink_failure(
+    case: Case, pinned: Pinned, bench: Bench, campaign: Campaign, *, base: Trial | None, shown: Variant | None
+) -> Found:
+    """Shrink a case, play the result afresh, and explain it. `shown` None = the case's own variant is the original."""
+    small = await shrink(case, Problem(pinned, bench, campaign.batch))
+    fresh = bench.with_tree(Tree(campaign.cast, campaign.scenario, bench.tree.meter))
+    trial = await fresh.run(small.variant)
+    again = as_case(trial, pinned, bench.threshold)
+    final = again or small
+    why = await explain(final, fresh)
+    return Found(
+        scenario=campaign.scenario,
+        trial=final.trial,
+        failure=final.failure,
+        original=shown or case.variant,
+        in_base=base is not None and any(pinned.matches(failure) for failure in base.failures),
+        failing=rate(1 if again else 0, 1),
+        minimal=again is not None,
+        why=why,
+        signature=_signature(campaign, final.failure, why),
+        identity=fresh.tree.identity,
+    )
+
+
+def _signature(campaign: Campaign, failure: Failure, why: Why) -> dict[str, Any]:
+    return {
+        "agent": campaign.cast.name,
+        "scenario": campaign.scenario.scenario,
+        "constraint": failure.constraint or failure.milestone,
+        "checker": failure.checker,
+        "kind": failure.kind,
+        "judge_context": failure.judge_context,
+        "mechanism": why.mechanism,
+        "call": failure.call,
+    }
+
+
+def _rank(pinned: Pinned) -> tuple[int, str]:
+    return KINDS.index(pinned.kind), repr(pinned)
+
+
+def _merged(found: Iterable[Found]) -> Iterator[Found]:
+    """One finding a signature, the smallest."""
+    best: dict[str, Found] = {}
+    for one in found:
+        known = best.get(one.id)
+        if known is None or finding_order(one.trial.variant) < finding_order(known.trial.variant):
+            best[one.id] = one
+    return iter(best.values())
