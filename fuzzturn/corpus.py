@@ -23,7 +23,8 @@ from fuzzturn.scenario_file import parse_scenario, scenario_to_data
 from fuzzturn.scores import JudgeContext, Visibility
 
 __all__ = [
-    "Entry", "FingerprintNote", "Note", "Provenance", "RateNote", "entry_scenario", "load_entry", "pieces_of", "save_entry",
+    "Entry", "FingerprintNote", "Note", "Provenance", "RateNote", "entry_scenario", "load_entry", "pieces_of",
+    "save_entry",
 ]  # fmt: skip
 
 

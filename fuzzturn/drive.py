@@ -31,7 +31,6 @@ class Meter:
     """What has been spent so far. `agent_turns` counts replies started; restored prefixes cost none."""
 
     agent_turns: int = 0
-    sessions: int = 0
     judge_calls: int = 0
 
 
@@ -78,7 +77,7 @@ class Recorder:
         """Call a tool of the environment; what it raises is recorded and raised on."""
         given = copy.deepcopy(args)
         try:
-            result = self._inner.call(name, **args)
+            result = self._inner.call(name, **copy.deepcopy(args))
         except Exception as error:
             self.recorded.append(ToolCall(name, given, error=str(error) or type(error).__name__))
             raise

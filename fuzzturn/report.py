@@ -15,7 +15,7 @@ from fuzzturn.finding import Failure
 from fuzzturn.measure import Measured
 from fuzzturn.rubric import Rubric
 from fuzzturn.scores import TurnScores, as_json
-from fuzzturn.search import Found, Outcome
+from fuzzturn.search import Finding, Outcome
 from fuzzturn.session import ToolCall
 from fuzzturn.tokens import text_tokens
 from fuzzturn.trial import Trial
@@ -29,12 +29,12 @@ _TITLES = {"blind_spot": "BLIND SPOT", "violation": "VIOLATION", "progress": "PR
 _MARKS = "S a constraint is stated   C the context is compacted   V the violation"
 
 
-def finding_block(found: Found, *, agent: str, rubric: Rubric, corpus_file: str | None) -> str:
+def finding_block(found: Finding, *, agent: str, rubric: Rubric, corpus_file: str | None) -> str:
     """One finding as text of at most WIDTH columns."""
     failure, measured = found.failure, found.trial.measured
     what = failure.constraint or failure.milestone or failure.turn_id
     lines = [
-        f"{_TITLES[failure.kind]} {found.id}  {found.scenario.scenario}: {what} ({failure.checker}) at turn {failure.turn}",
+        f"{_TITLES[failure.kind]} {found.id}  {found.scenario.scenario}: {what} ({failure.checker}), turn {failure.turn}",
         *_wrapped(failure.detail, "  "),
         *_wrapped(_history(found), "  "),
         "",
@@ -54,8 +54,8 @@ def finding_block(found: Found, *, agent: str, rubric: Rubric, corpus_file: str 
 def why_sentences(why: Why, failure: Failure) -> list[str]:
     """The mechanism and the counterfactuals as two or three plain sentences."""
     lost = {
-        "never_reached_summariser": f"Compaction at turn {why.lost_at} removed the statement before the summariser read it.",
-        "lost_by_summariser": f"The summariser read the statement at turn {why.lost_at} and left it out of the summary.",
+        "never_reached_summariser": f"The statement was cut at turn {why.lost_at} and never reached the summariser.",
+        "lost_by_summariser": f"The summariser read the statement at turn {why.lost_at} and left it out.",
         "visible_ignored": "The agent could see the constraint when it acted, and broke it.",
         "stale_version": "The agent saw only a version of the constraint that had been superseded.",
         "unknown": "What the agent saw is not known, or nothing explains why the constraint was gone.",
@@ -70,7 +70,7 @@ def why_sentences(why: Why, failure: Failure) -> list[str]:
     return sentences
 
 
-def finding_json(found: Found, *, corpus_file: str | None) -> dict[str, Any]:
+def finding_json(found: Finding, *, corpus_file: str | None) -> dict[str, Any]:
     """One finding as the JSON of the command line."""
     failure = found.failure
     said = found.trial.variant.spoken.turns
@@ -157,7 +157,7 @@ def session_json(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _history(found: Found) -> str:
+def _history(found: Finding) -> str:
     small, was = found.trial.variant.spoken, found.original.spoken
     sizes = (
         f"seen in a session of {len(was.turns)} turns and {said_tokens(was)} tokens said, "
@@ -196,8 +196,8 @@ def _called(call: ToolCall) -> str:
 
 def _signals(scores: TurnScores, rubric: Rubric) -> Iterator[str]:
     a, p = scores.adherence, scores.progress
-    honoured = "not scored: nothing binds" if a.value is None else (
-        f"{len(a.checks) - len(a.failed)} of {len(a.checks)} binding honoured ({len(a.exercised)} exercised)")  # fmt: skip
+    honoured = f"{len(a.checks) - len(a.failed)} of {len(a.checks)} binding honoured ({len(a.exercised)} exercised)"
+    honoured = "not scored: nothing binds" if a.value is None else honoured
     yield f"    adherence   {honoured}"
     failed = len(scores.assertions.failures)
     asserted = "not scored: none scripted here" if scores.assertions.value is None else f"{failed} failed"

@@ -89,8 +89,8 @@ def freeze(path: Path) -> str:
         what = f"the id {rubric.rubric_id!r} is frozen already, {known}"
         accepted = "nothing is left to do" if same else "give the changed rubric a new id"
         raise InputError(Problem(file=str(path), what=what, accepted=accepted))
-    rubrics = {**lock, rubric.rubric_id: rubric.digest}
-    _replace(lock_path, json.dumps({"schema": 1, "rubrics": rubrics}, indent=2, sort_keys=True) + "\n")
+    rubrics = dict(sorted({**lock, rubric.rubric_id: rubric.digest}.items()))
+    _replace(lock_path, json.dumps({"schema": 1, "rubrics": rubrics}, indent=2) + "\n")
     return rubric.digest
 
 

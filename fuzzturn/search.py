@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from hypothesis.strategies import SearchStrategy
+
 from fuzzturn.drive import Cast, Meter
 from fuzzturn.evidence import Rate, rate
 from fuzzturn.finding import KINDS, Failure, Kind, Pinned, finding_order, signature_id
@@ -30,9 +32,11 @@ from fuzzturn.variant import Variant
 from fuzzturn.vary import draw, skipped, variants
 from fuzzturn.why import Why, explain
 
-__all__ = ["CELL_SESSIONS", "Campaign", "Found", "Outcome", "campaign_bench", "search", "shrink_failure"]
+__all__ = ["CELL_SESSIONS", "Campaign", "Finding", "Outcome", "campaign_bench", "search", "shrink_failure"]
 
 CELL_SESSIONS = 25
+PAD_TO_THRESHOLD = "pad_to_threshold"
+"""The one operator whose edits need to know the agent's threshold."""
 Hear: TypeAlias = Callable[[Trial], None]
 
 
@@ -55,7 +59,7 @@ class Campaign:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Finding:
     """One finding, shrunk. `trial` was played afresh, from the first turn, and judged in every context."""
 
     scenario: Scenario
@@ -82,7 +86,7 @@ class Outcome:
     """What a campaign found and what it spent."""
 
     base: Trial
-    found: tuple[Found, ...]
+    found: tuple[Finding, ...]
     spent: Meter
     sessions: int
     exercised: Mapping[str, int]
@@ -133,28 +137,18 @@ async def search(campaign: Campaign, hear: Hear | None = None) -> Outcome:
     tell: Hear = hear or (lambda _: None)
     bench = campaign_bench(campaign)
     base = await bench.run(Variant(campaign.scenario))
-    tell(base)
-    tally = _Tally(campaign.kinds)
-    operators = campaign.operators
-    symbolic = any(piece.tag.name == "pad_to_threshold" for piece in operators)
-    if symbolic and (threshold := await calibrate(bench.tree, campaign.scenario)) is not None:
-        bench = replace(bench, threshold=threshold)
-        tally.threshold = threshold
-    elif symbolic:
-        operators = [piece for piece in operators if piece.tag.name != "pad_to_threshold"]
+    bench, strategy, left_out = await _prepare(campaign, bench, base)
+    tally = _Tally(campaign.kinds, bench.threshold)
     tally.add(base, bench.tree)
-    guarded = guarded_turns(base.measured.spoken, base.measured.session, campaign.registry)
-    left_out = dict(skipped(campaign.scenario, operators, guarded=guarded))
-    if len(operators) < len(campaign.operators):
-        left_out["pad_to_threshold"] = "no compaction was seen that padding could be measured against"
-    strategy = variants(campaign.scenario, operators=operators, guarded=guarded)
-    for cell in _cells(campaign, lambda n, cell: draw(strategy, n, campaign.cast.seed,
-                                                      scenario=campaign.scenario.scenario, cell=cell)):  # fmt: skip
+    tell(base)
+    for cell in _cells(campaign, strategy):
         for trial, tree in await _play_cell(cell, bench, campaign.batch):
             tally.add(trial, tree)
             tell(trial)
-    found = [await shrink_failure(case, pinned, bench.with_tree(tree), campaign, base=base, shown=None)
-             for pinned, (case, tree) in sorted(tally.smallest.items(), key=lambda item: _rank(item[0]))]  # fmt: skip
+    found = [
+        await shrink_failure(case, pinned, bench.with_tree(tree), campaign, base)
+        for pinned, (case, tree) in sorted(tally.smallest.items(), key=lambda item: _rank(item[0]))
+    ]
     return Outcome(
         base=base,
         found=tuple(_merged(found)),
@@ -165,8 +159,27 @@ async def search(campaign: Campaign, hear: Hear | None = None) -> Outcome:
         off_script=tally.off_script,
         agent_errors=tuple(tally.errors),
         judge_unscored=tally.unscored,
-        threshold=tally.threshold,
+        threshold=bench.threshold,
     )
+
+
+async def _prepare(
+    campaign: Campaign, bench: Bench, base: Trial
+) -> tuple[Bench, SearchStrategy[Variant], dict[str, str]]:
+    """The bench with the agent's threshold, the strategy, and the operators that do not apply, with reasons.
+
+    All that runs before the first draw runs here: an import in mid-campaign would change what Hypothesis draws.
+    """
+    scenario, operators, left_out = campaign.scenario, list(campaign.operators), {}
+    symbolic = [piece for piece in operators if piece.tag.name == PAD_TO_THRESHOLD]
+    if symbolic and (threshold := await calibrate(bench.tree, scenario)) is not None:
+        bench = replace(bench, threshold=threshold)
+    elif symbolic:
+        operators.remove(symbolic[0])
+        left_out[PAD_TO_THRESHOLD] = "no compaction was seen that padding could be measured against"
+    guarded = guarded_turns(scenario, base.measured.session, campaign.registry)
+    left_out |= skipped(scenario, operators, guarded=guarded)
+    return bench, variants(scenario, operators=operators, guarded=guarded), left_out
 
 
 def campaign_bench(campaign: Campaign) -> Bench:
@@ -177,14 +190,15 @@ def campaign_bench(campaign: Campaign) -> Bench:
     return Bench(tree, campaign.registry, jury, asyncio.Semaphore(campaign.workers))
 
 
-def _cells(campaign: Campaign, drawn: Callable[[int, int], list[Variant]]) -> list[list[Variant]]:
+def _cells(campaign: Campaign, strategy: SearchStrategy[Variant]) -> list[list[Variant]]:
     """Cells of distinct variants, up to the session budget; the last one cut to it. Stops when nothing new comes."""
     cells: list[list[Variant]] = []
     seen = {Variant(campaign.scenario).key}
     left, idle, number = campaign.sessions, 0, 0
     while left > 0 and idle < 3:
-        fresh = [v for v in drawn(CELL_SESSIONS, number) if v.key not in seen][:left]
-        seen.update(v.key for v in fresh)
+        drawn = draw(strategy, CELL_SESSIONS, campaign.cast.seed, scenario=campaign.scenario.scenario, cell=number)
+        fresh = [variant for variant in drawn if variant.key not in seen][:left]
+        seen.update(variant.key for variant in fresh)
         number, left, idle = number + 1, left - len(fresh), 0 if fresh else idle + 1
         if fresh:
             cells.append(fresh)
@@ -202,20 +216,20 @@ def _batches(variants: Sequence[Variant], size: int) -> Iterator[Sequence[Varian
 
 
 async def shrink_failure(
-    case: Case, pinned: Pinned, bench: Bench, campaign: Campaign, *, base: Trial | None, shown: Variant | None
-) -> Found:
-    """Shrink a case, play the result afresh, and explain it. `shown` None = the case's own variant is the original."""
+    case: Case, pinned: Pinned, bench: Bench, campaign: Campaign, base: Trial | None = None
+) -> Finding:
+    """Shrink a case, play the result afresh, and explain it. `base` None = the unedited script was not played."""
     small = await shrink(case, Problem(pinned, bench, campaign.batch))
     fresh = bench.with_tree(Tree(campaign.cast, campaign.scenario, bench.tree.meter))
     trial = await fresh.run(small.variant)
     again = as_case(trial, pinned, bench.threshold)
     final = again or small
     why = await explain(final, fresh)
-    return Found(
+    return Finding(
         scenario=campaign.scenario,
         trial=final.trial,
         failure=final.failure,
-        original=shown or case.variant,
+        original=case.variant,
         in_base=base is not None and any(pinned.matches(failure) for failure in base.failures),
         failing=rate(1 if again else 0, 1),
         minimal=again is not None,
@@ -242,9 +256,9 @@ def _rank(pinned: Pinned) -> tuple[int, str]:
     return KINDS.index(pinned.kind), repr(pinned)
 
 
-def _merged(found: Iterable[Found]) -> Iterator[Found]:
+def _merged(found: Iterable[Finding]) -> Iterator[Finding]:
     """One finding a signature, the smallest."""
-    best: dict[str, Found] = {}
+    best: dict[str, Finding] = {}
     for one in found:
         known = best.get(one.id)
         if known is None or finding_order(one.trial.variant) < finding_order(known.trial.variant):

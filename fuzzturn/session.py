@@ -27,10 +27,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One call of the agent's model. `context` is the exact message list that call saw; None = unknown."""
+    """One call of the agent's model. `context` is the exact message list that call saw; None = unknown.
+
+    The messages are copied, so that an agent may hand over the list it goes on working with.
+    """
 
     context: Sequence[Chat] | None = None
     usage: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "context", _copied(self.context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,14 @@ class Compaction:
     dropped: Sequence[Chat] | None = None
     summary: str | None = None
     summariser_input: Sequence[Chat] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dropped", _copied(self.dropped))
+        object.__setattr__(self, "summariser_input", _copied(self.summariser_input))
+
+
+def _copied(messages: Sequence[Chat] | None) -> tuple[Chat, ...] | None:
+    return None if messages is None else tuple(dict(message) for message in messages)
 
 
 Event: TypeAlias = Message | ModelCall | ToolCall | Compaction

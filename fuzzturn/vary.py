@@ -36,7 +36,6 @@ from fuzzturn.variant import Drop, Edit, Insert, Move, Pad, Variant
 __all__ = ["EXAMPLES_PER_RUN", "Effect", "Guarded", "NotApplicable", "draw", "operator", "skipped", "variants"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_Entry = TypeVar("_Entry")
 
 Effect: TypeAlias = Literal["preserve", "supersede", "relax", "add", "environment"]
 """What an operator's edits do to the ledger. `preserve`: a correct agent acts the same with and without the edit."""
@@ -219,14 +218,13 @@ def _variant(draw: DrawFn, scenario: Scenario, plan: _Plan) -> Variant:
         if slot.turn in gone:  # with what it needs: there is nothing left to choose
             continue
         live = [offer for offer in slot.offers if offer.name in on]
-        chosen = _choose(draw, [*slot.drops, None, *live])
-        if chosen is None or not _drops(chosen.operator):
-            # Each operator once a turn: the second pad beside a pad would only be a longer pad.
-            second = _choose(draw, [None, *(offer for offer in live if offer is not chosen)])
-            edits += [_drawn(draw, offer) for offer in (chosen, second) if offer is not None]
-        else:
-            edits.append(_drawn(draw, chosen))
-            gone |= slot.dependants
+        if (first := _first(draw, slot, live)) is not None:
+            edits.append(_drawn(draw, first))
+            if _drops(first.operator):
+                gone |= slot.dependants
+                continue
+        if (second := _second(draw, live, first)) is not None:
+            edits.append(_drawn(draw, second))
     for offer in plan.free:
         if offer.name in on:
             edits += [_drawn(draw, offer) for _ in range(draw(_index(_FREE_EDITS + 1)))]
@@ -239,8 +237,24 @@ def _switched_on(draw: DrawFn, plan: _Plan) -> frozenset[str]:
     return frozenset(name for bit, name in enumerate(plan.switched) if mask >> bit & 1)
 
 
-def _choose(draw: DrawFn, menu: Sequence[_Entry]) -> _Entry:
-    return menu[draw(_index(len(menu)))] if len(menu) > 1 else menu[0]
+def _first(draw: DrawFn, slot: _Slot, live: Sequence[_Offer]) -> _Offer | None:
+    """Drop it, speak it plainly or edit it: about one in three each, however many operators a project has."""
+    share = len(live) + 1
+    return _choose(draw, [*(slot.drops or (None,)) * share, *[None] * share, *live])
+
+
+def _second(draw: DrawFn, live: Sequence[_Offer], first: _Offer | None) -> _Offer | None:
+    """Another edit of a kept turn in one case of three, never by the same operator: pad by pad is only a longer pad.
+
+    Asked at plain turns too. There it is no more than a second way to say the same, but a kept turn must cost
+    Hypothesis more choices than a dropped one, else it sees no gain in dropping.
+    """
+    return _choose(draw, [*[None] * (2 * len(live) + 2), *(offer for offer in live if offer is not first)])
+
+
+def _choose(draw: DrawFn, menu: Sequence[_Offer | None]) -> _Offer | None:
+    """The entry at one small integer; None where the menu has nothing else, without asking."""
+    return menu[draw(_index(len(menu)))] if any(menu) else None
 
 
 @cache

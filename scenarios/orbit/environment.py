@@ -107,11 +107,16 @@ class Orbit:
             raise ToolError(f"search_flights goes from {origin!r} to {destination!r}; accepted: two different places")
         return {"flights": [flight.row() for flight in self._table.towards(direction)]}
 
-    def _search_hotels(self, city: str, checkin: str | None = None, checkout: str | None = None) -> Mapping[str, Any]:
+    def _search_hotels(
+        self,
+        city: str,  # noqa: ARG002 - the same two hotels stand in every city
+        checkin: str | None = None,
+        checkout: str | None = None,
+    ) -> Mapping[str, Any]:
         days = [_day(day, "search_hotels date") for day in (checkin, checkout) if day is not None]
         if days != sorted(set(days)):
             raise ToolError(f"search_hotels.checkout is {checkout!r}; accepted: a day after checkin {checkin!r}")
-        return {"city": city, "hotels": [{"hotel": h.hotel, "night_eur": h.night_eur} for h in self._table.hotels]}
+        return {"hotels": [{"hotel": h.hotel, "night_eur": h.night_eur} for h in self._table.hotels]}
 
     def _hold_booking(
         self,

@@ -81,6 +81,7 @@ _WORDS: Mapping[str, str] = {
               r"it(?:'s| is| would be) (?:fine|okay|ok|all right|alright) to)",
     "GOOVER": r"(?:go (?:over|above|beyond|past|higher)|exceed|break|ignore|pass|spend more|"
               r"(?:book|hold|confirm|take)[^.;!?]{0,40}? (?:over|above))\b",
+    "UPTO": r"\b(?:up to|at most|as far as|to)\b",
     "ONCE": rf"(?:\b(?:once|this time|one time|exception)\b|\b{_LIMIT}\b)",
     "IAPPROVE": r"\bI(?:'ll| will| do| hereby| now)? (?:approve|authori[sz]e|allow|okay|sign off on)(?: of)?",
     "THE": r"(?: (?:the|this|that|one|an?))?",
@@ -101,12 +102,12 @@ _WORDS: Mapping[str, str] = {
 
 # Where phrases overlap in a sentence, the one further up wins. "bare" ones mean something only once a ceiling stands.
 _PHRASES: tuple[tuple[Kind, bool, str], ...] = (
-    ("approve", False, "YOUMAY GOOVER - AMOUNT … ONCE"),
+    ("approve", False, "YOUMAY GOOVER … UPTO AMOUNT"),
     ("approve", False, "YOUMAY GOOVER … ONCE"),
     ("approve", False, "IAPPROVE THE AMOUNT"),
     ("approve", False, "IAPPROVE THE - FARE"),
     ("change", False, "MOVE - LIMIT … TO AMOUNT"),
-    ("lift", False, "FORGET - LIMIT"),
+    ("lift", False, "FORGET … LIMIT"),
     ("lift", False, "LIMIT … GONE"),
     ("lift", False, "NOLONGER LIMIT"),
     ("change", False, "LIMIT - NOW - AMOUNT"),

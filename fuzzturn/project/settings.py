@@ -1,0 +1,100 @@
+"""Settings: where the project begins, and which options its file sets. The command line wins over all of them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from fuzzturn.document import read_text
+from fuzzturn.errors import InputError, Problem, closest
+
+__all__ = ["OPTIONS", "find_settings"]
+
+_TEXT, _NUMBER, _NUMBERS, _LIST = "a text", "a whole number", "a number", "a list of texts"
+OPTIONS: Mapping[str, str] = MappingProxyType({
+    "agent": _TEXT, "agent_option": _LIST, "judge": _TEXT, "judge_context": _LIST, "seed": _NUMBER,
+    "repeats": _NUMBER, "workers": _NUMBER, "batch": _NUMBER, "out": _TEXT, "target": _TEXT,
+    "budget_sessions": _NUMBER, "budget_turns": _NUMBER, "max_minutes": _NUMBERS,
+})  # fmt: skip
+"""The keys a project may set, which are option names with underscores, and what each takes."""
+
+
+def find_settings(start: Path) -> tuple[Path, Mapping[str, Any]] | None:
+    """The project's folder and its options, from `start` upwards; None where there is no project.
+
+    Raises InputError for a file that is not TOML, a key that is no option, a value of another type, and for a folder
+    with both files, since nobody could tell which holds.
+    """
+    for folder in (start.resolve(), *start.resolve().parents):
+        found = {file: table for file in _files(folder) if (table := _table(file)) is not None}
+        if len(found) > 1:
+            what = f"{folder} has both fuzzturn.toml and [tool.fuzzturn] in pyproject.toml"
+            raise InputError(Problem(what=what, accepted="one of the two"))
+        for file, table in found.items():
+            return folder, _checked(file, table)
+    return None
+
+
+def _files(folder: Path) -> list[Path]:
+    return [file for file in (folder / "fuzzturn.toml", folder / "pyproject.toml") if file.is_file()]
+
+
+def _table(file: Path) -> Mapping[str, Any] | None:
+    """fuzzturn's part of the file; None where a pyproject.toml has none."""
+    try:
+        data = tomllib.loads(read_text(file))
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+), column (\d+)", str(error))
+        place = (int(line[1]), int(line[2])) if line else (None, None)
+        what = f"not TOML: {error}"
+        raise InputError(Problem(file=str(file), line=place[0], column=place[1], what=what)) from error
+    if file.name == "fuzzturn.toml":
+        return data
+    tool = data.get("tool")
+    table = tool.get("fuzzturn") if isinstance(tool, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+def _checked(file: Path, table: Mapping[str, Any]) -> Mapping[str, Any]:
+    problems = []
+    for key, value in table.items():
+        if key.startswith("x-"):
+            continue
+        line = _line_of(file, key)
+        if key not in OPTIONS:
+            what, accepted = f"the key {key!r} is no option", closest(key, OPTIONS)
+            problems.append(Problem(file=str(file), line=line, what=what, accepted=accepted))
+        elif not _fits(value, OPTIONS[key]):
+            what, accepted = f"{key!r} is {value!r}", f"accepted: {OPTIONS[key]}"
+            problems.append(Problem(file=str(file), line=line, what=what, accepted=accepted))
+    if problems:
+        raise InputError(problems)
+    return MappingProxyType({key: _frozen(value) for key, value in table.items() if key in OPTIONS})
+
+
+def _fits(value: object, kind: str) -> bool:
+    if kind == _LIST:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if kind == _TEXT:
+        return isinstance(value, str)
+    return type(value) is int or (kind == _NUMBERS and type(value) is float)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _line_of(file: Path, key: str) -> int | None:
+    """The line that sets the key, as far as a look at the text can tell; tomllib keeps no places."""
+    lines = read_text(file).splitlines()
+    inside = file.name == "fuzzturn.toml"
+    for number, line in enumerate(lines, start=1):
+        if line.lstrip().startswith("["):
+            inside = line.replace(" ", "").startswith("[tool.fuzzturn]")
+        elif inside and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+            return number
+    return None

@@ -1,0 +1,77 @@
+"""Scaffold: a new project, which is the starter's content and an empty corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from fuzzturn.errors import InputError, Problem
+from fuzzturn.project import find_project, starter_root
+
+__all__ = ["init"]
+
+_COPIED = ("strategies", "scenarios/orbit", "rubrics")
+_IGNORED = ".fuzzturn/"
+_SETTINGS = """\
+# fuzzturn: this folder is a project. Keys are option names with underscores; the command line wins over them.
+
+# agent = "orbit"                    # or "path/to/file.py:build", "package.module:build"
+# agent_option = ["key=value"]
+# judge = "reference"                # or "path/to/file.py:build", "none"
+# judge_context = ["full"]           # of agent, window, window+block, full
+# seed = 0
+# repeats = 1                        # how often a session is run where the agent is stochastic
+# workers = 1
+# batch = 8
+# budget_sessions = 200              # per scenario
+"""
+
+
+def init(folder: Path) -> list[Path]:
+    """Write a project into `folder` and return the files written, sorted.
+
+    Raises InputError, and writes nothing, where a file that it would write exists already or the folder belongs to a
+    project by its pyproject.toml. A .gitignore that has the line is left as it is.
+    """
+    files = dict(_files(folder))
+    if clashes := [*_clashes(folder, files)]:
+        raise InputError(clashes)
+    try:
+        for path, content in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    except OSError as error:
+        raise InputError(Problem(file=str(error.filename), what=f"cannot be written: {error.strerror}")) from error
+    return sorted(files)
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    yield folder / "fuzzturn.toml", _SETTINGS.encode()
+    if not _ignores(folder / ".gitignore"):
+        yield folder / ".gitignore", f"{_IGNORED}\n".encode()
+    yield folder / "corpus" / ".gitkeep", b""
+    root = starter_root()
+    for copied in _COPIED:
+        for file in sorted((root / copied).rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                yield folder / file.relative_to(root), file.read_bytes()
+
+
+def _ignores(gitignore: Path) -> bool:
+    return gitignore.is_file() and _IGNORED in gitignore.read_text(encoding="utf-8", errors="replace").split()
+
+
+def _clashes(folder: Path, files: Mapping[Path, bytes]) -> Iterator[Problem]:
+    for path in files:
+        if path.exists() or path.is_symlink():
+            yield Problem(file=str(path), what="exists already", accepted=_instead(path))
+    above = {parent for path in files for parent in path.parents if parent.exists() and not parent.is_dir()}
+    for path in sorted(above):
+        yield Problem(file=str(path), what="is a file", accepted="a folder of that name")
+    settings = folder / "fuzzturn.toml"
+    if not settings.exists() and find_project(folder).root == folder.resolve():
+        yield Problem(file=str(folder / "pyproject.toml"), what="has [tool.fuzzturn], so this is a project already")
+
+
+def _instead(path: Path) -> str:
+    return f"add the line {_IGNORED} to it yourself" if path.name == ".gitignore" else "move it away, or another folder"

@@ -1,0 +1,136 @@
+"""Agent: a SIMULATED travel agent, a loop of model calls over a message list that compaction may shorten.
+
+No model is behind it. Each "model call" is `deciding.decide`, a pure function of that call's messages; between calls
+the agent holds the message list and a counter for call ids, and nothing else. So whatever it forgets, it forgets
+because compaction took it, which is the failure this stand-in exists to show.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fuzzturn.compaction import Policy, policy
+from fuzzturn.errors import InputError
+from fuzzturn.ports import Environment, Reply
+from fuzzturn.session import Chat, Event, Message, ModelCall, ToolCall
+
+from .deciding import Call, Say, decide
+
+__all__ = ["MODEL_CALLS_MAX", "OrbitAgent", "Snapshot", "build"]
+
+MODEL_CALLS_MAX = 12
+"""Model calls in one turn before the agent gives up, in words."""
+
+_GIVING_UP = "I could not finish that in one go; please ask again."
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything the agent remembers. The messages are kept as JSON, which nothing can change from outside."""
+
+    messages: str
+    calls: int
+
+
+class OrbitAgent:
+    """One session of the simulated agent."""
+
+    def __init__(self, environment: Environment, *, system: str | None, compact: Policy, identity: str) -> None:
+        self._environment = environment
+        self._system: tuple[Chat, ...] = ({"role": "system", "content": system},) if system else ()
+        self._compact = compact
+        self._messages: tuple[Chat, ...] = ()
+        self._calls = 0
+        self.identity = identity
+
+    async def reply(self, message: str) -> Reply:
+        """Handle one user message. Compaction is considered before every model call, so also within the turn."""
+        self._messages += ({"role": "user", "content": message},)
+        events: list[Event] = []
+        for _ in range(MODEL_CALLS_MAX):
+            events += self._compaction()
+            context = (*self._system, *self._messages)
+            events.append(ModelCall(context))
+            action = decide(context)
+            if isinstance(action, Say):
+                return self._final(events, action.text)
+            events += await self._run(action.calls)
+        return self._final(events, _GIVING_UP)
+
+    def snapshot(self) -> Snapshot:
+        """The state between two turns."""
+        return Snapshot(json.dumps(self._messages), self._calls)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go on from a snapshot of an agent that was built with the same options."""
+        self._messages = tuple(json.loads(snapshot.messages))
+        self._calls = snapshot.calls
+
+    def _compaction(self) -> list[Event]:
+        compacted = self._compact(self._messages)
+        self._messages = compacted.messages
+        event = compacted.event()
+        return [] if event is None else [event]
+
+    def _final(self, events: list[Event], text: str) -> Reply:
+        self._messages += ({"role": "assistant", "content": text},)
+        return Reply(events=[*events, Message(text)])
+
+    async def _run(self, calls: Sequence[Call]) -> list[ToolCall]:
+        done = [await self._call(call) for call in calls]
+        asked = [_as_chat(call) for call in done]
+        results = [{"role": "tool", "tool_call_id": call.id, "content": _content(call)} for call in done]
+        self._messages += ({"role": "assistant", "content": "", "tool_calls": asked}, *results)
+        return done
+
+    async def _call(self, call: Call) -> ToolCall:
+        self._calls += 1
+        id = f"c{self._calls}"
+        try:
+            result = self._environment.call(call.name, **call.args)
+            result = await result if inspect.isawaitable(result) else result
+        except (ValueError, OSError, RuntimeError) as error:  # a tool's refusal or failure is news, not the end
+            return ToolCall(call.name, call.args, error=str(error) or type(error).__name__, id=id)
+        return ToolCall(call.name, call.args, result, id=id)
+
+
+def build(
+    environment: Environment,
+    *,
+    seed: int = 0,  # noqa: ARG001 - every build is offered one; nothing is drawn here, so every seed is the same agent
+    system: str | None = None,
+    compaction: str = "summary_keep_recent",
+    threshold: int | str = 900,
+    keep: int | str = 4,
+) -> OrbitAgent:
+    """A fresh SIMULATED agent.
+
+    compaction: none or summary_keep_recent. threshold: tokens above which it compacts. keep: newest messages that
+    stay. Both are whole numbers from 1 up and may come as text from a command line. Raises InputError otherwise.
+    """
+    tokens, messages = _whole("threshold", threshold), _whole("keep", keep)
+    compact = policy(compaction, threshold=tokens, keep=messages)
+    limits = "" if compaction == "none" else f", threshold={tokens}, keep={messages}"
+    identity = f"orbit 1 (simulated, by rule; compaction={compaction}{limits})"
+    return OrbitAgent(environment, system=system, compact=compact, identity=identity)
+
+
+def _whole(option: str, value: int | str) -> int:
+    text = str(value).strip()
+    if isinstance(value, bool) or not text.isdecimal() or int(text) < 1:
+        raise InputError(f"agent option {option} is {value!r}; a whole number from 1 up is accepted")
+    return int(text)
+
+
+def _as_chat(call: ToolCall) -> Chat:
+    arguments = json.dumps(call.args, separators=(",", ":"), ensure_ascii=False)
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+
+
+def _content(call: ToolCall) -> str:
+    result: Any = {"error": call.error} if call.error is not None else call.result
+    return json.dumps(result, separators=(",", ":"), ensure_ascii=False)

@@ -1,0 +1,162 @@
+"""View: what the text of one model call shows: the request, the trip, the limits, what was done and what is held.
+
+Everything is read afresh from the messages of that call and from nothing else; what compaction took out of them is
+not known here. A summary counts like what it stands for: its requests as said, its tool calls as made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from fuzzturn.compaction import is_question, is_summary, notes
+from fuzzturn.session import Chat
+
+from .limits import Limits
+from .reading import Trip, trip
+
+__all__ = ["Step", "View", "view"]
+
+Leg: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A tool call with what came back; `error` None = it worked."""
+
+    name: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+    result: Any = None
+    error: str | None = None
+
+    @property
+    def legs(self) -> tuple[Leg, ...]:
+        return tuple(self.args.get("legs") or ())
+
+    @property
+    def id(self) -> str | None:
+        return self.result.get("id") if isinstance(self.result, Mapping) else None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one call shows."""
+
+    said: str
+    """The user's newest message, after the one that it completes where it answers a question of the agent's."""
+    steps: tuple[Step, ...]
+    """Tool calls since then."""
+    earlier: tuple[Step, ...]
+    trip: Trip
+    limits: Limits
+
+    def did(self, name: str, **args: Any) -> Step | None:
+        """The newest call of this turn with that name and at least those arguments."""
+        matching = (s for s in reversed(self.steps) if s.name == name and args.items() <= dict(s.args).items())
+        return next(matching, None)
+
+    def found(self, name: str, rows: str, **args: Any) -> tuple[Mapping[str, Any], ...]:
+        """The rows of the newest visible search that worked; () where none is visible row by row."""
+        for step in reversed((*self.earlier, *self.steps)):
+            if step.name == name and args.items() <= dict(step.args).items() and isinstance(step.result, Mapping):
+                return tuple(step.result.get(rows) or ())
+        return ()
+
+    def holds(self, kind: str) -> tuple[Step, ...]:
+        """Holds of that kind that are visible and neither given up nor bought since, oldest first."""
+        held: dict[str, Step] = {}
+        for step in (*self.earlier, *self.steps):
+            if step.error is not None:
+                continue
+            if step.name == "hold_booking" and step.args.get("kind") == kind and step.id:
+                held[step.id] = step
+            elif step.name == "cancel_booking":
+                held.pop(str(step.args.get("id")), None)
+            elif step.name == "confirm_booking":
+                held = {id: hold for id, hold in held.items() if not _bought(hold, step)}
+        return tuple(held.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    role: Literal["rule", "asked", "user", "assistant", "step"]
+    text: str = ""
+    step: Step | None = None
+
+
+def view(context: Sequence[Chat]) -> View:
+    """Read the messages of one model call, a system prompt and a summary included."""
+    entries = list(_entries(context))
+    newest = max((i for i, entry in enumerate(entries) if entry.role == "user"), default=-1)
+    before, since = entries[: max(newest, 0)], entries[newest + 1 :]
+    said = entries[newest].text if newest >= 0 else ""
+    if _answers(entries, newest):
+        question = max((i for i, entry in enumerate(before) if entry.role == "user"), default=None)
+        said = said if question is None else f"{before[question].text}\n{said}"
+    return View(said, _steps(since), _steps(before), _trip(entries), _limits(entries))
+
+
+def _entries(context: Sequence[Chat]) -> Iterator[_Entry]:
+    results = {m.get("tool_call_id"): m.get("content") for m in context if m.get("role") == "tool"}
+    for message in context:
+        role, text = message.get("role"), str(message.get("content") or "")
+        if is_summary(message):
+            for note in notes(text):
+                step = _step(note.name, note.args, note.result) if note.name is not None else None
+                yield _Entry("asked", note.text) if step is None else _Entry("step", step=step)
+        elif role == "user":
+            yield _Entry("user", text)
+        elif role == "system":
+            yield _Entry("rule", text)
+        elif role == "assistant":
+            for call in message.get("tool_calls") or ():
+                function, content = call["function"], results.get(call["id"])
+                args, result = json.loads(function["arguments"]), json.loads(content) if content else None
+                yield _Entry("step", step=_step(function["name"], args, result))
+            if text:
+                yield _Entry("assistant", text)
+
+
+def _step(name: str, args: Mapping[str, Any], result: Any) -> Step:
+    return Step(name, args, result, error=result.get("error") if isinstance(result, Mapping) else None)
+
+
+def _steps(entries: Sequence[_Entry]) -> tuple[Step, ...]:
+    return tuple(entry.step for entry in entries if entry.step is not None)
+
+
+def _answers(entries: Sequence[_Entry], i: int) -> bool:
+    """Whether the user's message there directly follows a question of the assistant's."""
+    return i > 0 and entries[i - 1].role == "assistant" and is_question(entries[i - 1].text)
+
+
+def _trip(entries: Sequence[_Entry]) -> Trip:
+    known = Trip()
+    for i, entry in enumerate(entries):
+        if entry.role in ("user", "asked"):
+            known = known.updated(trip(entry.text, answering=_answers(entries, i)))
+        elif entry.step is not None and entry.step.name == "search_flights":
+            args = entry.step.args
+            day = {"out" if args.get("direction") == "outbound" else "back": args.get("date")}
+            known = known.updated(Trip(origin=args.get("origin"), city=args.get("destination"), **day))
+    return known
+
+
+def _limits(entries: Sequence[_Entry]) -> Limits:
+    """Fold what may set a limit: system prompt and user. An approval is spent by the first turn that used it."""
+    limits, used = Limits(), False
+    for entry in entries:
+        if entry.step is not None:
+            used = used or (entry.step.name in ("hold_booking", "confirm_booking") and bool(entry.step.legs))
+        elif entry.role != "assistant":
+            limits = (limits.used() if used else limits).heard(entry.text)
+            used = False
+    return limits
+
+
+def _bought(hold: Step, booking: Step) -> bool:
+    bought = [leg.get("flight") for leg in booking.legs]
+    hotel = hold.args.get("hotel")
+    return all(leg.get("flight") in bought for leg in hold.legs) and hotel in (None, booking.args.get("hotel"))

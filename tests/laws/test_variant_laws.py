@@ -1,0 +1,384 @@
+"""The laws of variants: what holds for every script, every set of edits and everything the operators draw."""
+
+import importlib.util
+import json
+import random
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import mean, median
+
+import hypothesis
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from fuzzturn.ledger import Ledger, opening, speak
+from fuzzturn.registry import Registered, collect
+from fuzzturn.scenario import Line, Scenario
+from fuzzturn.tokens import text_tokens
+from fuzzturn.variant import (
+    END,
+    PAD_TOKENS_MIN,
+    Drop,
+    Edit,
+    Insert,
+    Move,
+    Pad,
+    Variant,
+    edit_from_json,
+    edit_to_json,
+    filler,
+    spoken_key,
+)
+from fuzzturn.vary import Guarded, draw, variants
+
+SOME = settings(max_examples=150, deadline=None, database=None)
+CONSTRAINTS = ("c0", "c1", "c2")
+
+
+def _operators(*names: str) -> list[Registered]:
+    found: list[Registered] = []
+    for name in names:
+        spec = importlib.util.spec_from_file_location(
+            f"_laws_operator_{name}", Path(__file__).parents[2] / "strategies" / f"{name}.py"
+        )
+        assert spec is not None
+        assert spec.loader is not None
+        module = sys.modules.get(spec.name) or importlib.util.module_from_spec(spec)
+        if spec.name not in sys.modules:
+            sys.modules[spec.name] = module
+            spec.loader.exec_module(module)
+        found += collect(module)
+    return found
+
+
+SHIPPED = _operators("interrupt", "move_statement", "pad_to_threshold", "pad_turns", "drop_optional")
+
+
+def _scenario(turns: Sequence[Mapping[str, object]], **more: object) -> Scenario:
+    head = {"schema": 1, "scenario": "drawn", "title": "Drawn", "environment": "none", "turns": turns}
+    goal = {"says": "something", "milestones": [{"id": "done", "check": "done"}]}
+    sides = [{"id": "wifi", "user": "Is there wifi?", "must_mention_any": ["wifi"]}, {"id": "gate", "user": "Gate?"}]
+    return Scenario.model_validate({**head, "goal": goal, "interruptions": sides, **more}, strict=False)
+
+
+def _subset(of: Sequence[str]) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(of), max_size=2, unique=True) if of else st.just([])
+
+
+@st.composite
+def scripts(draw: st.DrawFn) -> Scenario:
+    """Any script: a partial order, statements, retractions, supersession, optional turns and assertions."""
+    ids = [f"t{i}" for i in range(draw(st.integers(1, 7)))]
+    stated_in = [draw(st.sampled_from([None, *ids])) for _ in CONSTRAINTS]
+    turns = [
+        {
+            "id": id,
+            "user": f"say {id}",
+            "after": draw(_subset(ids[:i])),
+            "states": [c for c, at in zip(CONSTRAINTS, stated_in, strict=True) if at == id],
+            "lifts": draw(st.sampled_from([[], [], ["c0"], ["c1"]])),
+            "optional": draw(st.booleans()),
+        }
+        for i, id in enumerate(ids)
+    ]
+    constraints = [
+        {"id": c, "checker": c, "statement": c, "supersedes": draw(st.sampled_from([None, *CONSTRAINTS[:i]]))}
+        for i, c in enumerate(CONSTRAINTS)
+    ]
+    return _scenario(turns, constraints=constraints, assertions=[{"turn": id, "must_not_call": ["x"]} for id in ids])
+
+
+def _guarded(scenario: Scenario) -> st.SearchStrategy[dict[str, frozenset[str]]]:
+    ids = [line.id for line in scenario.turns]
+    return st.fixed_dictionaries({c: st.frozensets(st.sampled_from(ids), max_size=2) for c in CONSTRAINTS})
+
+
+def _edits(scenario: Scenario) -> st.SearchStrategy[list[Edit]]:
+    """Any edits at all, in any order: at scripted turns, at the end, at turns that are inserted or unknown."""
+    anchor = st.sampled_from([*(line.id for line in scenario.turns), END, "unknown", "pad@t0", "side@t0.2"])
+    operator = st.sampled_from(["one", "two"])
+    tokens = st.integers(PAD_TOKENS_MIN, PAD_TOKENS_MIN + 2)
+    one = (
+        st.builds(Drop, operator=operator, anchor=anchor)
+        | st.builds(Move, operator=operator, anchor=anchor, offset=st.integers(-8, 8))
+        | st.builds(Pad, operator=operator, anchor=anchor, tokens=tokens)
+        | st.builds(Pad, operator=operator, anchor=anchor, to=st.sampled_from(["before", "after"]))
+        | st.builds(Insert, operator=operator, anchor=anchor, name=st.sampled_from(["side", "pad"]),
+                    user=st.sampled_from(["Oh?", "Ah."]), mentions=st.sampled_from([(), ("yes",)]))
+    )  # fmt: skip
+    return st.lists(one, max_size=6)
+
+
+edited = scripts().flatmap(lambda scenario: st.tuples(st.just(scenario), _edits(scenario)))
+
+
+def _kept(variant: Variant) -> list[Line]:
+    return [line for line in variant.spoken.turns if line.id not in variant.inserted]
+
+
+@SOME
+@given(edited)
+def test_whatever_the_edits_and_their_order_the_spoken_turns_are_a_script(drawn: tuple[Scenario, list[Edit]]) -> None:
+    scenario, edits = drawn
+    spoken = Variant(scenario, tuple(edits)).spoken
+    ids = [line.id for line in spoken.turns]
+    assert len(set(ids)) == len(ids)
+    for n, line in enumerate(spoken.turns):
+        assert set(line.after) <= set(ids[:n])
+    assert {assertion.turn for assertion in spoken.assertions} <= set(ids)
+    if spoken.turns:
+        assert Scenario.model_validate_json(spoken.model_dump_json(by_alias=True)).turns == spoken.turns
+
+
+@SOME
+@given(edited)
+def test_kept_turns_are_spoken_as_scripted_and_extra_turns_touch_no_constraint(
+    drawn: tuple[Scenario, list[Edit]],
+) -> None:
+    scenario, edits = drawn
+    variant = Variant(scenario, tuple(edits))
+    assert all(line == scenario.line(line.id) for line in _kept(variant))
+    assert not any(line.states or line.lifts for line in variant.spoken.turns if line.id in variant.inserted)
+
+
+@SOME
+@given(edited)
+def test_exactly_the_dropped_turns_and_their_dependants_are_missing(drawn: tuple[Scenario, list[Edit]]) -> None:
+    scenario, edits = drawn
+    gone = {edit.anchor for edit in edits if isinstance(edit, Drop)}
+    needs = {line.id: set(line.after) for line in scenario.turns}
+    while more := {id for id, of in needs.items() if of & gone} - gone:
+        gone |= more
+    assert {line.id for line in _kept(Variant(scenario, tuple(edits)))} == needs.keys() - gone
+
+
+@SOME
+@given(edited)
+def test_leaving_turns_out_never_changes_the_order_of_the_others(drawn: tuple[Scenario, list[Edit]]) -> None:
+    scenario, edits = drawn
+    whole = _kept(Variant(scenario, tuple(edit for edit in edits if not isinstance(edit, Drop))))
+    part = _kept(Variant(scenario, tuple(edits)))
+    assert part == [line for line in whole if line in part]
+
+
+@SOME
+@given(scripts(), st.data())
+def test_a_move_by_k_passes_k_turns_where_no_after_stands_in_its_way(scenario: Scenario, data: st.DataObject) -> None:
+    turns = [line.model_copy(update={"after": ()}) for line in scenario.turns]
+    scenario = scenario.model_copy(update={"turns": tuple(turns)})
+    place = data.draw(st.integers(0, len(turns) - 1))
+    to = data.draw(st.integers(0, len(turns) - 1))
+    spoken = Variant(scenario, (Move(operator="m", anchor=turns[place].id, offset=to - place),)).spoken.turns
+    moved = turns.pop(place)
+    assert list(spoken) == [*turns[:to], moved, *turns[to:]]
+
+
+@SOME
+@given(scripts(), st.data())
+def test_a_move_reorders_no_other_turns_and_goes_as_far_as_after_allows(
+    scenario: Scenario, data: st.DataObject
+) -> None:
+    place = data.draw(st.integers(0, len(scenario.turns) - 1))
+    to = data.draw(st.integers(0, len(scenario.turns) - 1))
+    moved = scenario.turns[place]
+    spoken = Variant(scenario, (Move(operator="m", anchor=moved.id, offset=to - place),)).spoken.turns
+    assert [line for line in spoken if line != moved] == [line for line in scenario.turns if line != moved]
+    earliest = max((n for n, line in enumerate(scenario.turns) if line.id in moved.after), default=-1) + 1
+    latest = min((n for n, line in enumerate(scenario.turns) if moved.id in line.after), default=len(spoken)) - 1
+    assert spoken.index(moved) == min(max(to, earliest), latest)
+
+
+def _said(variant: Variant) -> list[object]:
+    """What is said, with every open pad spelled out by a size that nothing else draws."""
+    sizes = {"before": 5001, "after": 5002}
+    solved = [
+        Pad(operator=e.operator, anchor=e.anchor, tokens=sizes[str(e.to)]) if isinstance(e, Pad) and e.to else e
+        for e in variant.edits
+    ]
+    return [(line.user, line.states, line.lifts) for line in variant.with_edits(solved).spoken.turns]
+
+
+@SOME
+@given(edited, st.randoms(use_true_random=False))
+def test_keys_are_equal_exactly_where_the_same_is_said_in_the_same_order(
+    drawn: tuple[Scenario, list[Edit]], rnd: random.Random
+) -> None:
+    scenario, edits = drawn
+    others = [edits, edits[1:], edits[::-1], rnd.sample(edits, len(edits)), [*edits, *edits[:1]]]
+    one = Variant(scenario, tuple(edits))
+    for other in (Variant(scenario, tuple(other)) for other in others):
+        assert (one.key == other.key) is (_said(one) == _said(other))
+
+
+@SOME
+@given(edited)
+def test_without_open_pads_the_key_is_that_of_what_is_spoken(drawn: tuple[Scenario, list[Edit]]) -> None:
+    scenario, edits = drawn
+    variant = Variant(scenario, tuple(e for e in edits if not (isinstance(e, Pad) and e.tokens is None)))
+    assert variant.key == spoken_key(variant.spoken)
+
+
+@SOME
+@given(edited)
+def test_edits_survive_the_way_through_json(drawn: tuple[Scenario, list[Edit]]) -> None:
+    for edit in drawn[1]:
+        assert edit_from_json(json.loads(json.dumps(edit_to_json(edit)))) == edit
+
+
+@SOME
+@given(st.text(max_size=3), st.text(max_size=3), st.lists(st.text(max_size=2), max_size=2))
+def test_even_empty_words_survive_the_way_through_json(name: str, user: str, mentions: list[str]) -> None:
+    edit = Insert(operator="", anchor="", name=name, user=user, mentions=tuple(mentions))
+    assert edit_from_json(json.loads(json.dumps(edit_to_json(edit)))) == edit
+
+
+@given(st.integers(PAD_TOKENS_MIN, 20_000))
+def test_filler_has_exactly_the_tokens_asked_for(tokens: int) -> None:
+    assert text_tokens(filler(tokens)) == tokens
+
+
+def _ledgers(spoken: Scenario) -> Iterator[tuple[Line, Ledger]]:
+    """Each turn with the ledger in force while it is answered."""
+    ledger = opening(spoken)
+    for n, line in enumerate(spoken.turns, start=1):
+        ledger = speak(ledger, spoken, line, n)
+        yield line, ledger
+
+
+def _binding_at_guarded(spoken: Scenario, guarded: Guarded) -> set[tuple[str, str]]:
+    return {
+        (line.id, constraint.id)
+        for line, ledger in _ledgers(spoken)
+        for constraint in ledger.binding
+        if line.id in guarded[constraint.id]
+    }
+
+
+@SOME
+@given(st.data())
+def test_no_subset_of_drawn_moves_changes_what_binds_where_it_is_checked(data: st.DataObject) -> None:
+    scenario = data.draw(scripts())
+    guarded = data.draw(_guarded(scenario))
+    drawn = data.draw(variants(scenario, operators=_operators("move_statement"), guarded=guarded))
+    subset = data.draw(st.lists(st.sampled_from(drawn.edits), unique=True)) if drawn.edits else []
+    moved = Variant(scenario, tuple(subset)).spoken
+    assert _binding_at_guarded(moved, guarded) == _binding_at_guarded(scenario, guarded)
+
+
+@SOME
+@given(st.data())
+def test_no_subset_of_drawn_edits_carries_a_statement_past_a_turn_that_its_checker_looks_at(
+    data: st.DataObject,
+) -> None:
+    scenario = data.draw(scripts())
+    guarded = data.draw(_guarded(scenario))
+    drawn = data.draw(variants(scenario, operators=SHIPPED, guarded=guarded))
+    subset = data.draw(st.lists(st.sampled_from(drawn.edits), unique=True)) if drawn.edits else []
+    script = [line.id for line in scenario.turns]
+    kept = [line.id for line in _kept(Variant(scenario, tuple(subset)))]
+    for constraint, turns in guarded.items():
+        stating = scenario.stating(constraint)
+        for turn in turns.intersection(kept) if stating in kept else ():
+            assert stating is not None
+            assert (kept.index(stating) < kept.index(turn)) is (script.index(stating) < script.index(turn))
+
+
+@SOME
+@given(st.data())
+def test_where_nothing_is_known_of_the_checks_statements_only_move_earlier(data: st.DataObject) -> None:
+    scenario = data.draw(scripts())
+    drawn = data.draw(variants(scenario, operators=SHIPPED))
+    assert all(edit.offset < 0 for edit in drawn.edits if isinstance(edit, Move))
+
+
+@SOME
+@given(st.data())
+def test_drawn_variants_keep_every_required_turn_and_are_never_silent(data: st.DataObject) -> None:
+    scenario = data.draw(scripts())
+    drawn = data.draw(variants(scenario, operators=SHIPPED))
+    required = {id for line in scenario.turns if not line.optional for id in (line.id, *line.after)}
+    assert required <= {line.id for line in _kept(drawn)}
+    assert _kept(drawn)
+
+
+@SOME
+@given(st.data())
+def test_a_turn_gets_two_edits_at_most_and_none_by_the_same_operator(data: st.DataObject) -> None:
+    scenario = data.draw(scripts())
+    edits = data.draw(variants(scenario, operators=SHIPPED)).edits
+    for line in scenario.turns:
+        here = [edit for edit in edits if edit.anchor == line.id]
+        assert len({edit.operator for edit in here}) == len(here) <= 2
+        assert len(here) == 1 or not any(isinstance(edit, Drop) for edit in here)
+
+
+TRIP = _scenario(
+    [
+        {"id": "ask", "user": "Three days in Lisbon, please."},
+        {"id": "ceiling", "user": "No leg over EUR 450.", "states": ["ceiling"]},
+        *({"id": f"chat{i}", "user": f"Remark {i}.", "optional": True} for i in range(8)),
+        {"id": "book", "user": "Book it.", "after": ["ask"]},
+        {"id": "thanks", "user": "Thanks.", "after": ["book"], "optional": True},
+    ],
+    constraints=[{"id": "ceiling", "checker": "no_leg_over", "statement": "No leg over EUR 450."}],
+)
+TRIP_VARIANTS = variants(TRIP, operators=SHIPPED, guarded={"ceiling": frozenset({"book"})})
+
+
+def _distance(one: frozenset[str], other: frozenset[str]) -> float:
+    return 1 - len(one & other) / len(one | other)
+
+
+@pytest.mark.parametrize("cell", range(3))
+def test_the_variants_of_a_cell_differ_from_each_other(cell: int) -> None:
+    # One long run of Hypothesis instead of many short ones mutates a few parents and falls below this.
+    drawn = draw(TRIP_VARIANTS, 25, seed=0, scenario="trip", cell=cell)
+    turns = [frozenset(line.id for line in variant.spoken.turns) for variant in drawn]
+    nearest = [min(_distance(one, other) for m, other in enumerate(turns) if m != n) for n, one in enumerate(turns)]
+    assert len({variant.key for variant in drawn}) == 25
+    assert mean(nearest) >= 0.3
+
+
+def _padding_before_booking(variant: Variant) -> int:
+    """Tokens of small talk between the ceiling and the booking; 0 where either is missing."""
+    ids = [line.id for line in variant.spoken.turns]
+    if not {"ceiling", "book"} <= set(ids):
+        return 0
+    between = ids[ids.index("ceiling") : ids.index("book")]
+    return sum(pad.tokens or 0 for id, pad in variant.inserted.items() if id in between and isinstance(pad, Pad))
+
+
+def _shrunk(seed: int) -> Variant:
+    failing: list[Variant] = []
+
+    @settings(
+        max_examples=300,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.generate, Phase.shrink),
+        print_blob=False,
+    )
+    @hypothesis.seed(seed)
+    @given(TRIP_VARIANTS)
+    def forgets_after_700_tokens(variant: Variant) -> None:
+        if _padding_before_booking(variant) >= 700:
+            failing.append(variant)
+            raise ValueError("the ceiling was forgotten")
+
+    with pytest.raises(ValueError, match="forgotten"):
+        forgets_after_700_tokens()
+    return failing[-1]
+
+
+def test_under_plain_given_hypothesis_shrinks_to_the_minimum_or_next_to_it() -> None:
+    # Behind a swarm switch, dropping would leave this at 13 turns. What it cannot do is carry a pad from one turn to
+    # another, so now and then the turn that the pad stands before stays.
+    small = [_shrunk(seed) for seed in range(7)]
+    sizes = [len(variant.spoken.turns) for variant in small]
+    assert min(sizes) == 4  # ask, ceiling, pad, book
+    assert median(sizes) <= 5
+    assert max(sizes) <= 7
+    assert {_padding_before_booking(variant) for variant in small} == {700}

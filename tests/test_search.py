@@ -1,0 +1,119 @@
+"""The whole loop on the toy world: what is found, how small it gets, and that nothing depends on timing."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kit
+from fuzzturn.finding import finding_order
+from fuzzturn.registry import Registered, collect
+from fuzzturn.search import Campaign, Outcome, search
+from fuzzturn.shrink import Problem, as_case, shrink
+from fuzzturn.variant import Variant
+
+STRATEGIES = Path(__file__).parent.parent / "strategies"
+
+
+def operators() -> list[Registered]:
+    found: list[Registered] = []
+    for path in sorted(STRATEGIES.glob("*.py")):
+        name = f"_test_search_{path.stem}"
+        if name not in sys.modules:
+            spec = importlib.util.spec_from_file_location(name, path)
+            assert spec is not None
+            assert spec.loader is not None
+            sys.modules[name] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(sys.modules[name])
+        found += collect(sys.modules[name])
+    return found
+
+
+def campaign(**changes: Any) -> Campaign:
+    options = changes.pop("options", {"memory": "230"})
+    plain = Campaign(
+        scenario=kit.scenario(),
+        cast=kit.cast(**options),
+        registry=kit.registry(),
+        operators=operators(),
+        judge=kit.Reader(),
+        judge_name="toy",
+        rubric=kit.RUBRIC,
+        contexts=kit.CONTEXTS,
+        sessions=60,
+    )
+    return replace(plain, **changes)
+
+
+def summary(outcome: Outcome) -> Any:
+    found = [(f.id, f.failure, f.trial.variant.key, f.failing, f.minimal, f.why) for f in outcome.found]
+    return found, outcome.spent, outcome.sessions, outcome.exercised, outcome.skipped
+
+
+def test_the_blind_spot_is_found_and_shrunk_to_its_three_turns() -> None:
+    outcome = asyncio.run(search(campaign()))
+    assert not outcome.base.failures
+    (found,) = [f for f in outcome.found if f.failure.blind_in == ("agent",)]
+    ids = [line.id for line in found.trial.variant.spoken.turns]
+    assert ids[0] in ("hello", "cap")
+    assert set(ids) == {"hello", "cap", "buy", "pad@buy"} or set(ids) == {"hello", "cap", "buy"}
+    assert found.minimal
+    assert found.failure.visibility == "absent"
+    assert found.why.mechanism == "lost_by_summariser"
+    assert found.why.no_compaction == "clean"
+    assert found.why.restated == "clean"
+
+
+def test_without_compaction_nothing_is_found() -> None:
+    outcome = asyncio.run(search(campaign(options={"compaction": "none"})))
+    assert outcome.found == ()
+    assert outcome.exercised == {"under_cap": outcome.sessions}
+    assert "pad_to_threshold" in outcome.skipped
+
+
+def test_an_ignored_visible_limit_is_a_violation_that_no_context_is_blind_to() -> None:
+    outcome = asyncio.run(search(campaign(options={"ignores": "yes", "compaction": "none"}, sessions=25)))
+    (found,) = [f for f in outcome.found if f.failure.kind == "violation"]
+    assert found.failure.blind_in == ()
+    others = [f for f in outcome.found if f is not found]
+    assert all(f.failure.blind_in == ("window",) for f in others)  # far from the statement, a window alone is blind
+    assert found.in_base
+    assert found.why.mechanism == "visible_ignored"
+    assert [line.id for line in found.trial.variant.spoken.turns] == ["hello", "cap", "buy"]
+
+
+@pytest.mark.parametrize("workers", [2, 8])
+def test_workers_change_neither_findings_nor_counts(workers: int) -> None:
+    alone = asyncio.run(search(campaign()))
+    assert summary(asyncio.run(search(campaign(workers=workers)))) == summary(alone)
+
+
+def test_a_violation_beyond_the_window_is_kept_apart_and_the_block_sees_it() -> None:
+    outcome = asyncio.run(search(campaign(contexts=("window", "window+block"), sessions=150)))
+    (found,) = [f for f in outcome.found if f.failure.kind == "blind_spot"]
+    assert found.failure.blind_in == ("window",)
+    assert len(found.trial.variant.spoken.turns) == 10
+
+
+def test_shrinking_a_shrunk_session_again_changes_nothing() -> None:
+    outcome = asyncio.run(search(campaign()))
+    for found in outcome.found:
+        pinned = found.failure.pinned()
+        bench = kit.bench(kit.scenario(), judge=kit.Reader(), memory="230")
+        bench = replace(bench, threshold=outcome.threshold)
+        case = as_case(kit.wait(bench.run(found.trial.variant)), pinned, outcome.threshold)
+        assert case is not None
+        again = kit.wait(shrink(case, Problem(pinned, bench)))
+        assert again.variant.key == found.trial.variant.key
+
+
+def test_the_order_of_findings_is_total() -> None:
+    outcome = asyncio.run(search(campaign()))
+    orders = [finding_order(f.trial.variant) for f in outcome.found] + [finding_order(Variant(kit.scenario()))]
+    assert len(set(orders)) == len(orders)
