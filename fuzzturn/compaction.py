@@ -230,7 +230,8 @@ def _notes_of(message: Chat, results: Mapping[Any, str]) -> list[Note]:
 def _done(call: Mapping[str, Any], content: str) -> Note:
     """A tool call and the key facts of its result: what was created keeps its id, what was found is only counted."""
     function = call.get("function") or {}
-    args = _loaded(function.get("arguments") or "{}")
+    arguments = function.get("arguments") or "{}"
+    args = _loaded(arguments) if len(arguments) <= _NOTE_CHARACTERS else {}
     return Note("", str(function.get("name")), args if isinstance(args, dict) else {}, _key_facts(_loaded(content)))
 
 

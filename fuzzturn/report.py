@@ -33,8 +33,9 @@ def finding_block(found: Finding, *, agent: str, rubric: Rubric, corpus_file: st
     """One finding as text of at most WIDTH columns."""
     failure, measured = found.failure, found.trial.measured
     what = failure.constraint or failure.milestone or failure.turn_id
+    head = f"{found.scenario.scenario}: {what} ({failure.checker}), turn {failure.turn}"
     lines = [
-        f"{_TITLES[failure.kind]} {found.id}  {found.scenario.scenario}: {what} ({failure.checker}), turn {failure.turn}",
+        f"{_TITLES[failure.kind]} {found.id}  {head}",
         *_wrapped(failure.detail, "  "),
         *_wrapped(_history(found), "  "),
         "",

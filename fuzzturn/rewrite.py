@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from dataclasses import replace
 
-from fuzzturn.variant import END, PAD_TOKENS_MIN, Drop, Edit, Insert, Move, Pad, Variant
+from fuzzturn.scenario import Scenario
+from fuzzturn.tokens import text_tokens
+from fuzzturn.variant import END, PAD_TOKENS_MIN, Drop, Edit, Insert, Move, Pad, Variant, filler
 
-__all__ = ["OPERATOR", "grow_pad", "keep", "needed", "pad_before", "to_front", "without", "without_edit"]
+__all__ = ["OPERATOR", "grow_pad", "keep", "needed", "pad_before", "to_front", "unspoken", "without", "without_edit"]
 
 OPERATOR = "shrink"
 """The operator name on edits that the reducer itself makes."""
@@ -78,6 +80,20 @@ def to_front(variant: Variant, id: str) -> Variant:
 def without_edit(variant: Variant, edit: Edit) -> Variant:
     """The variant without one of its edits."""
     return variant.with_edits(other for other in variant.edits if other is not edit)
+
+
+def unspoken(spoken: Scenario) -> Variant:
+    """A scenario of turns as spoken, with its filler turns as pads again, so that they can be resized."""
+    fillers = {line.id for line in spoken.turns if line.user == filler(text_tokens(line.user))}
+    scripted = tuple(line for line in spoken.turns if line.id not in fillers)
+    pads: list[Edit] = []
+    anchor = END
+    for line in reversed(spoken.turns):
+        if line.id in fillers:
+            pads.insert(0, Pad(operator=OPERATOR, anchor=anchor, tokens=text_tokens(line.user)))
+        else:
+            anchor = line.id
+    return Variant(spoken.model_copy(update={"turns": scripted}), tuple(pads))
 
 
 def _closed(variant: Variant, gone: Set[str]) -> frozenset[str]:

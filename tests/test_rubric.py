@@ -41,7 +41,7 @@ def test_anchors_come_from_four_down_to_nought() -> None:
 
 def test_a_rubric_cannot_be_changed() -> None:
     with pytest.raises(ValidationError):
-        Rubric(**_DATA).frozen_on = "2026-03-03"  # type: ignore[misc]
+        Rubric(**_DATA).frozen_on = "2026-03-03"
 
 
 @pytest.mark.parametrize("change", [{"frozen_on": "March"}, {"rubric_id": "A b"}, {"scale": {"5": "x"}}, {"extra": 1}])

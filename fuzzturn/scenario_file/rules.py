@@ -80,12 +80,12 @@ def turn_numbers_agree(script: Script) -> Iterator[Problem]:
     for constraint in script.constraints:
         yield from _out_of_range(script, constraint, "state_at_turn")
         number, first = constraint.number("state_at_turn"), script.stated_at(constraint.id)
-        if number is not None and first is not None and first != number:
+        at = (*constraint.at, "state_at_turn")
+        if number is None and constraint.data.get("state_at_turn") is not None:
+            yield script.problem(at, "'state_at_turn' is not a number", "the number of a turn, from 1")
+        elif number is not None and 1 <= number <= len(script.turns) and first is not None and first != number:
             what = f"{constraint.id!r} is stated at turn {number} here, but turn {first} states it first"
-            yield script.problem((*constraint.at, "state_at_turn"), what, f"{first}, or leave it out")
-        elif constraint.data.get("state_at_turn") is not None and number is None:
-            what = "'state_at_turn' is not a number"
-            yield script.problem((*constraint.at, "state_at_turn"), what, "the number of a turn, from 1")
+            yield script.problem(at, what, f"{first}, or leave it out")
 
 
 def statements_have_a_source(script: Script) -> Iterator[Problem]:

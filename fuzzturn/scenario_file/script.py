@@ -62,7 +62,7 @@ class Script:
     assertions: tuple[Row, ...]
     interruptions: tuple[Row, ...]
     states: tuple[tuple[str, ...], ...]
-    """What each turn states: its own `states`, then every `state_at_turn` that names it."""
+    """What each turn states: its own `states`, then what names it by `state_at_turn` alone."""
 
     @staticmethod
     def of(document: Document, data: dict[str, Any]) -> Script:
@@ -76,7 +76,7 @@ class Script:
             answers=rows(data, "answers"),
             assertions=rows(data, "assertions"),
             interruptions=rows(data, "interruptions"),
-            states=tuple(_states(turn, constraints) for turn in turns),
+            states=_states(turns, constraints),
         )
 
     def problem(self, at: Address, what: str, accepted: str | None = None) -> Problem:
@@ -94,7 +94,11 @@ def rows(data: dict[str, Any], key: str, above: Address = ()) -> tuple[Row, ...]
     return tuple(Row((*above, key, index), item) for index, item in enumerate(items) if isinstance(item, dict))
 
 
-def _states(turn: Row, constraints: tuple[Row, ...]) -> tuple[str, ...]:
-    own = [name for _, name in turn.names("states")]
-    named = [c.id for c in constraints if c.id is not None and c.number("state_at_turn") == turn.place]
-    return (*own, *(id for id in named if id not in own))
+def _states(turns: tuple[Row, ...], constraints: tuple[Row, ...]) -> tuple[tuple[str, ...], ...]:
+    own = [tuple(name for _, name in turn.names("states")) for turn in turns]
+    listed = {name for names in own for name in names}  # where a turn lists it, the number only has to agree
+    by_number = [(c.number("state_at_turn"), c.id) for c in constraints if c.id is not None and c.id not in listed]
+    return tuple(
+        (*names, *(id for number, id in by_number if number == turn.place))
+        for turn, names in zip(turns, own, strict=True)
+    )

@@ -59,8 +59,7 @@ def decide(context: Sequence[Chat]) -> Action:
 
 
 def _search_flights(seen: View, asked: Wants) -> Action | None:
-    wanted = [direction for direction in DIRECTIONS if direction in _directions_to_search(seen, asked)]
-    missing = [direction for direction in wanted if not seen.did("search_flights", direction=direction)]
+    missing = [d for d in _directions_to_search(seen, asked) if not seen.did("search_flights", direction=d)]
     if not missing:
         return None
     if seen.trip.city is None:
@@ -77,17 +76,31 @@ def _search_flights(seen: View, asked: Wants) -> Action | None:
     )
 
 
-def _directions_to_search(seen: View, asked: Wants) -> frozenset[str]:
-    """What the user wants looked up, and what has to be chosen anew for lack of an acceptable hold."""
-    wanted = asked.search & frozenset(DIRECTIONS)
-    if "flights" in asked.hold:
-        return wanted | {d for d in DIRECTIONS if not seen.found("search_flights", "flights", direction=d)}
-    return frozenset(DIRECTIONS) if _must_choose(seen, asked) else wanted
+def _directions_to_search(seen: View, asked: Wants) -> list[str]:
+    """What the user wants looked up, what is chosen in order to buy it, and what is to be held and not in view."""
+    chosen = _directions_to_hold(seen, asked)
+    in_view = [d for d in DIRECTIONS if seen.found("search_flights", "flights", direction=d)]
+    return [d for d in DIRECTIONS if d in asked.search or (d in chosen and (d in asked.confirm or d not in in_view))]
 
 
-def _must_choose(seen: View, asked: Wants) -> bool:
-    """Whether flights are to be bought and none that may be bought is on hold."""
-    return "flights" in asked.confirm and not seen.did("confirm_booking") and not _held_legs(seen, asked)
+def _directions_to_hold(seen: View, asked: Wants) -> list[str]:
+    """What the user wants held, and what is to be bought while no hold of it may be."""
+    if seen.did("confirm_booking"):
+        return []
+    held = _buyable(seen, asked)
+    return [d for d in DIRECTIONS if d in asked.hold or (d in asked.confirm and d not in held)]
+
+
+def _buyable(seen: View, asked: Wants) -> Mapping[str, Leg]:
+    """By direction, the newest held leg, where nothing that is visible now forbids buying it.
+
+    Where the user wants fares looked up again, only a hold made in this turn counts.
+    """
+    held: dict[str, Leg] = {}
+    for hold in seen.holds("flights"):
+        if hold in seen.steps or asked.search.isdisjoint(DIRECTIONS):
+            held |= {str(leg["direction"]): leg for leg in hold.legs}
+    return {direction: leg for direction, leg in held.items() if seen.limits.against(leg) is None}
 
 
 def _search_hotels(seen: View, asked: Wants) -> Action | None:
@@ -107,12 +120,10 @@ def _hold_hotel(seen: View, asked: Wants) -> Action | None:
 
 
 def _hold_flights(seen: View, asked: Wants) -> Action | None:
-    """Hold the choice for both directions. What only an approval could allow is held pending that approval."""
-    needed = "flights" in asked.hold or _must_choose(seen, asked)
-    if not needed or seen.did("hold_booking", kind="flights"):
-        return None
-    chosen = [leg for direction in DIRECTIONS if (leg := flight(seen, direction)) is not None]
-    if len(chosen) < len(DIRECTIONS):
+    """Hold the choice. What only an approval could allow is held pending that approval."""
+    directions = _directions_to_hold(seen, asked)
+    chosen = [leg for direction in directions if (leg := flight(seen, direction)) is not None]
+    if not chosen or len(chosen) < len(directions) or seen.did("hold_booking", kind="flights"):
         return None
     flag = {"needs_approval": True} if any(seen.limits.against(leg) for leg in chosen) else {}
     return Calls((Call("hold_booking", {"kind": "flights", "legs": chosen, **flag}),))
@@ -133,37 +144,24 @@ def _expense_code(seen: View, asked: Wants) -> Action | None:
 
 
 def _cancel(seen: View, asked: Wants) -> Action | None:
-    ids = sorted(asked.cancel - {"flights", "hotel"})
-    for kind in ("flights", "hotel"):
-        if kind in asked.cancel:
-            ids += [hold.id for hold in seen.holds(kind) if hold.id]
+    ids = sorted(thing for thing in asked.cancel if thing not in (*DIRECTIONS, "hotel"))
+    ids += [hold.id for hold in seen.holds("flights") if hold.id and not asked.cancel.isdisjoint(DIRECTIONS)]
+    ids += [hold.id for hold in seen.holds("hotel") if hold.id and "hotel" in asked.cancel]
     pending = [id for id in ids if not seen.did("cancel_booking", id=id)]
     return Calls(tuple(Call("cancel_booking", {"id": id}) for id in pending)) if pending else None
 
 
 def _confirm(seen: View, asked: Wants) -> Action | None:
+    """Buy what was asked for: all of the flights or none, and the hotel where one is on hold."""
     if not asked.confirm or seen.did("confirm_booking"):
         return None
-    args: dict[str, Any] = {"legs": []}
-    if "flights" in asked.confirm:
-        args["legs"] = list(_held_legs(seen, asked))
-    if "flights" in asked.confirm and not args["legs"]:
+    held, wanted = _buyable(seen, asked), [d for d in DIRECTIONS if d in asked.confirm]
+    if any(direction not in held for direction in wanted):
         return None
-    hotels = seen.holds("hotel")
-    if "hotel" in asked.confirm and hotels:
-        args["hotel"] = hotels[-1].args["hotel"]
-    return Calls((Call("confirm_booking", args),)) if args["legs"] or "hotel" in args else None
-
-
-def _held_legs(seen: View, asked: Wants) -> Sequence[Leg]:
-    """The legs of the newest hold, where nothing that is visible now forbids buying them; else ().
-
-    Where the user wants fares looked up again, only a hold made in this turn counts.
-    """
-    anew = not asked.search.isdisjoint(DIRECTIONS)
-    holds = [hold for hold in seen.holds("flights") if not anew or hold in seen.steps]
-    legs = holds[-1].legs if holds else ()
-    return () if any(seen.limits.against(leg) for leg in legs) else legs
+    hotels = seen.holds("hotel") if "hotel" in asked.confirm else ()
+    place = {"hotel": hotels[-1].args["hotel"]} if hotels else {}
+    legs = [held[direction] for direction in wanted]
+    return Calls((Call("confirm_booking", {"legs": legs, **place}),)) if legs or place else None
 
 
 _STEPS: tuple[Callable[[View, Wants], Action | None], ...] = (

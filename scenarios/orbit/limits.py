@@ -32,11 +32,14 @@ class Limits:
     ceiling: Ceiling | None = None
     approval: Approval | None = None
 
-    def heard(self, text: str) -> Limits:
-        """The limits after `text` was said by somebody who may set them."""
+    def heard(self, text: str, *, as_rule: bool = False) -> Limits:
+        """The limits after `text` was said by somebody who may set them.
+
+        `as_rule`: the text is known to lay down a rule, so a bare figure ("make it 500") is one without a rule before.
+        """
         limits = self
         for said in said_about_prices(text):
-            limits = _price(limits, said)
+            limits = _price(limits, said, as_rule)
         return limits
 
     def used(self) -> Limits:
@@ -57,11 +60,11 @@ def mentions_limit(text: str) -> bool:
     return bool(said_about_prices(text))
 
 
-def _price(limits: Limits, said: Said) -> Limits:
+def _price(limits: Limits, said: Said, as_rule: bool) -> Limits:
     if said.kind == "lift":
         return Limits()
     if said.kind == "approve":
         return replace(limits, approval=Approval(said.amount))
-    if said.amount is None or (said.bare and limits.ceiling is None):
+    if said.amount is None or (said.bare and limits.ceiling is None and not as_rule):
         return limits
     return Limits(Ceiling(said.amount, said.exclusive, said.quote))

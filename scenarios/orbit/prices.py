@@ -8,7 +8,7 @@ Amounts in other currencies are not read, since nothing here knows a rate.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
@@ -143,12 +143,13 @@ _BINDING = re.compile(
 _POLITE = re.compile(r"(?:\w+,? )?(?:can|could|would|will) you\b", re.IGNORECASE)
 
 
-def _sentence(sentence: str) -> Iterator[Said]:
+@lru_cache(maxsize=4096)
+def _sentence(sentence: str) -> tuple[Said, ...]:
     plain = sentence.replace("’", "'")
     if is_question(plain) and not _POLITE.match(plain):
-        return
+        return ()
     if _ELSEWHERE.search(plain) and not _LEG.search(plain):
-        return
+        return ()
     taken: list[tuple[int, int]] = []
     found: list[tuple[int, Said]] = []
     for kind, weak, pattern in _COMPILED:
@@ -159,7 +160,7 @@ def _sentence(sentence: str) -> Iterator[Said]:
                 continue
             taken.append(match.span())
             found.append((match.start(), _said(kind, weak, match, sentence)))
-    yield from (said for _, said in sorted(found, key=lambda pair: pair[0]))
+    return tuple(said for _, said in sorted(found, key=lambda pair: pair[0]))
 
 
 def _binds(plain: str, weak: bool, *, bare: bool) -> bool:

@@ -39,11 +39,11 @@ class Wants:
     search: frozenset[str] = frozenset()
     """What to look up: outbound, return, hotel."""
     hold: frozenset[str] = frozenset()
-    """What to put on hold: flights, hotel."""
+    """What to put on hold: outbound, return, hotel."""
     confirm: frozenset[str] = frozenset()
-    """What to buy: flights, hotel."""
+    """What to buy: outbound, return, hotel."""
     cancel: frozenset[str] = frozenset()
-    """What to give up: flights, hotel, or ids such as H2."""
+    """What to give up: outbound, return, hotel, or ids such as H2."""
     traveller: str | None = None
     """Whom to add. "" = somebody whose name is not said."""
     expense_code: bool = False
@@ -74,6 +74,7 @@ _RETURN = re.compile(
 _HOTEL = re.compile(r"\b(?:hotels?|rooms?|places? to (?:stay|sleep)|accommodations?)\b", re.I)
 _ALL = re.compile(r"\b(?:everything|all|whole|trip|it all|lot|booking|reservation|journey)\b", re.I)
 _IT = re.compile(r"\b(?:it|them|that|those|these|this|one|ones)\b", re.I)
+_EVERYTHING = frozenset({"outbound", "return", "hotel"})
 _ID = re.compile(r"\b[HB]\d+\b")
 _WHICH = re.compile(
     r"\b(?:which|what|any|are there) (?:\w+ ){0,2}(?P<what>flights?|fares?|connections?|hotels?)\b", re.I
@@ -161,16 +162,19 @@ def _directions(words: str) -> set[str]:
 
 
 def _bookable(words: str, before: str) -> frozenset[str]:
+    """What is to be held, bought or given up; with no word about it ("Confirm.") everything."""
+    silent = not words.strip(" .!?,")
     about = _named_things(words)
-    if not about and (_IT.search(words) or not words.strip(" .!?,")):
+    if not about and (silent or _IT.search(words)):
         about = _named_things(before)
-    return about or frozenset({"flights", "hotel"} if _ALL.search(words) or not words.strip(" .!?,") else ())
+    return about or (_EVERYTHING if silent else frozenset())
 
 
 def _named_things(words: str) -> frozenset[str]:
     if _ALL.search(words):
-        return frozenset({"flights", "hotel"})
-    return frozenset(name for name, cue in (("flights", _FLIGHTS), ("hotel", _HOTEL)) if cue.search(words))
+        return _EVERYTHING
+    flights = _directions(words) if _FLIGHTS.search(words) else set()
+    return frozenset(flights | ({"hotel"} if _HOTEL.search(words) else set()))
 
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -195,8 +199,7 @@ def trip(message: str, *, answering: bool = False) -> Trip:
     """The trip that the message's requests speak of; all of the message where it answers the agent's question."""
     said = Trip()
     for sentence in sentences(message):
-        about = any(cue.search(sentence) for cue in (_FLIGHTS, _HOTEL, _TRAVEL))
-        if answering or (about and is_request(sentence)):
+        if answering or (is_request(sentence) and any(cue.search(sentence) for cue in (_FLIGHTS, _HOTEL, _TRAVEL))):
             said = said.updated(_places(sentence, answering)).updated(_days(sentence))
     return said
 

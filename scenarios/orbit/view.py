@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from fuzzturn.compaction import is_question, is_summary, notes
@@ -113,10 +114,16 @@ def _entries(context: Sequence[Chat]) -> Iterator[_Entry]:
         elif role == "assistant":
             for call in message.get("tool_calls") or ():
                 function, content = call["function"], results.get(call["id"])
-                args, result = json.loads(function["arguments"]), json.loads(content) if content else None
-                yield _Entry("step", step=_step(function["name"], args, result))
+                result = _loaded(content) if content else None
+                yield _Entry("step", step=_step(function["name"], _loaded(function["arguments"]), result))
             if text:
                 yield _Entry("assistant", text)
+
+
+@lru_cache(maxsize=4096)
+def _loaded(text: str) -> Any:
+    # Every model call reads every message again, so the same text is parsed many times; nobody writes into the result.
+    return json.loads(text)
 
 
 def _step(name: str, args: Mapping[str, Any], result: Any) -> Step:

@@ -31,7 +31,7 @@ def _after(lines: list[Line]) -> Ledger:
 
 @given(_LINES)
 def test_a_constraint_binds_exactly_when_it_was_stated_after_it_was_last_lifted(lines: list[Line]) -> None:
-    bound = {}
+    bound: dict[str, bool] = {}
     for line in lines:
         bound |= dict.fromkeys(line.states, True)
         bound |= {name: False for name in line.lifts if name in bound}

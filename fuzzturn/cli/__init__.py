@@ -1,0 +1,68 @@
+"""Command line: parses, calls one use case, prints, and turns errors into exit codes.
+
+0 nothing found   1 a finding or regression   2 bad input or usage   3 infrastructure errors only
+70 internal error   130 interrupted
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+import typer
+
+from fuzzturn.cli import checking, fuzzing, making, replaying, rubrics, running, shrinking
+from fuzzturn.errors import FuzzturnError, InternalError
+
+__all__ = ["app", "main"]
+
+BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
+
+app = typer.Typer(
+    name="fuzzturn",
+    help="Property-based fuzzing of multi-turn, tool-calling LLM agents.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("init")(making.init)
+app.command("check")(checking.check)
+app.command("run")(running.run)
+app.command("fuzz")(fuzzing.fuzz)
+app.command("shrink")(shrinking.shrink)
+app.command("replay")(replaying.replay)
+app.add_typer(rubrics.app, name="rubric")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except (KeyboardInterrupt, click.Abort):
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return BAD_INPUT
+    except InternalError as error:
+        return _internal(error)
+    except FuzzturnError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    except Exception as error:  # noqa: BLE001 - the last line: a fault of ours must look like one, with its own code
+        return _internal(error)
+
+
+def _internal(error: Exception) -> int:
+    traceback.print_exception(error)
+    print("This is a fault of fuzzturn's own. Please report it with the lines above.", file=sys.stderr)
+    return INTERNAL

@@ -1,0 +1,97 @@
+"""Options: what several commands take, spelled once; and how command line, project file and defaults combine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, get_args
+
+import typer
+
+from fuzzturn.errors import InputError, Problem, closest
+from fuzzturn.scores import JudgeContext
+
+__all__ = [
+    "AgentOption", "AgentOptionOption", "BatchOption", "Chosen", "ContextOption", "JsonOption", "JudgeOption",
+    "OutOption", "SeedOption", "WorkersOption", "choose",
+]  # fmt: skip
+
+AgentOption: TypeAlias = Annotated[
+    str | None, typer.Option("--agent", help="path/to/file.py:build, package.module:build, or a shipped name (orbit)")
+]
+AgentOptionOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--agent-option", help="key=value for the agent's build; repeatable")
+]
+JudgeOption: TypeAlias = Annotated[
+    str | None, typer.Option("--judge", help="path/to/file.py:build, package.module:build, reference, or none")
+]
+ContextOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--judge-context", help="agent, window, window+block or full; repeatable, or with commas"),
+]
+SeedOption: TypeAlias = Annotated[int | None, typer.Option("--seed", help="same seed, same result")]
+WorkersOption: TypeAlias = Annotated[
+    int | None, typer.Option("--workers", min=1, help="sessions at once; never changes a result")
+]
+BatchOption: TypeAlias = Annotated[int | None, typer.Option("--batch", min=1, help="candidates tried together")]
+OutOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--out", help="where corpus/ and .fuzzturn/ go; default: the project, else here")
+]
+JsonOption: TypeAlias = Annotated[Path | None, typer.Option("--json", help="write the result as JSON to this file")]
+
+CONTEXTS: tuple[JudgeContext, ...] = get_args(JudgeContext)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The common options once all sources are combined."""
+
+    agent: str
+    agent_options: Mapping[str, str]
+    judge: str
+    contexts: tuple[JudgeContext, ...]
+    seed: int
+    workers: int
+    batch: int
+    agent_given: bool
+    """False where the agent is only the default."""
+
+
+def choose(given: Mapping[str, Any], config: Mapping[str, Any], contexts: Sequence[JudgeContext]) -> Chosen:
+    """The command line wins over the project's file, that over the defaults. `contexts` are the command's default."""
+
+    def pick(key: str, default: Any) -> Any:
+        return given[key] if given.get(key) not in (None, []) else config.get(key, default)
+
+    return Chosen(
+        agent=pick("agent", "orbit"),
+        agent_options=_pairs([*config.get("agent_option", ()), *(given.get("agent_option") or ())]),
+        judge=pick("judge", "reference"),
+        contexts=_contexts(pick("judge_context", contexts)),
+        seed=pick("seed", 0),
+        workers=pick("workers", 1),
+        batch=pick("batch", 8),
+        agent_given=given.get("agent") is not None or "agent" in config,
+    )
+
+
+def _pairs(options: Sequence[str]) -> dict[str, str]:
+    problems = [
+        Problem(what=f"--agent-option {option!r} has no value", accepted="key=value")
+        for option in options
+        if not option.partition("=")[1] or not option.partition("=")[0]
+    ]
+    if problems:
+        raise InputError(problems)
+    return {key: value for key, _, value in (option.partition("=") for option in options)}
+
+
+def _contexts(given: Sequence[str]) -> tuple[JudgeContext, ...]:
+    names = [name.strip() for text in given for name in text.split(",")]
+    unknown = [name for name in names if name not in CONTEXTS]
+    if unknown:
+        raise InputError(
+            [Problem(what=f"no judge context is called {name!r}", accepted=closest(name, CONTEXTS)) for name in unknown]
+        )
+    return tuple(context for context in CONTEXTS if context in names)

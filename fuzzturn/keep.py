@@ -1,0 +1,70 @@
+"""Keep: a finding as a corpus entry."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from fuzzturn.corpus import Entry, FingerprintNote, Note, Provenance, RateNote, entry_scenario, pieces_of
+from fuzzturn.drive import Cast
+from fuzzturn.registry import Registry
+from fuzzturn.rubric import Rubric
+from fuzzturn.scores import as_json
+from fuzzturn.search import Finding
+from fuzzturn.variant import Variant, said_tokens
+
+__all__ = ["as_entry"]
+
+
+def as_entry(found: Finding, cast: Cast, judge: FingerprintNote | None, rubric: Rubric, registry: Registry) -> Entry:
+    """Everything that a file needs in order to replay and to be reviewed by itself."""
+    failure, spoken = found.failure, found.trial.variant.spoken
+    return Entry(
+        finding=found.id,
+        kind=failure.kind,
+        constraint=failure.constraint,
+        checker=failure.checker,
+        milestone=failure.milestone,
+        turn=failure.turn,
+        turn_id=failure.turn_id,
+        detail=failure.detail,
+        call=failure.call,
+        visibility=failure.visibility,
+        judge_context=failure.judge_context,
+        blind_in=failure.blind_in,
+        failing=RateNote(**asdict(found.failing)),
+        minimal=found.minimal,
+        why=Note(**asdict(found.why)),
+        agent=FingerprintNote(name=cast.name, options=dict(cast.options), identity=found.identity),
+        judge=judge,
+        provenance=_provenance(found, cast),
+        pieces=pieces_of(spoken, registry),
+        rubric=rubric,
+        scenario=entry_scenario(spoken),
+        records=tuple(_plain(as_json(scores)) for scores in found.trial.measured.scores),
+    )
+
+
+def _provenance(found: Finding, cast: Cast) -> Provenance:
+    was, now = found.original.spoken, found.trial.variant.spoken
+    return Provenance(
+        scenario=found.scenario.scenario,
+        operators=_operators(found.original),
+        seed=cast.seed,
+        turns_found=len(was.turns),
+        tokens_found=said_tokens(was),
+        turns=len(now.turns),
+        tokens=said_tokens(now),
+        in_base=found.in_base,
+    )
+
+
+def _operators(variant: Variant) -> tuple[str, ...]:
+    return tuple(sorted({edit.operator for edit in variant.edits}))
+
+
+def _plain(value: Any) -> Any:
+    """Lists as tuples, as a file reads back."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return tuple(_plain(item) for item in value) if isinstance(value, list | tuple) else value

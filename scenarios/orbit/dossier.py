@@ -1,0 +1,140 @@
+"""Dossier: a judge's prompt text taken apart into data, and nothing in that data obeyed.
+
+Only what stands between fence lines is read, as one JSON object a line: turn lines of the record, or chat messages
+where the text shows what the agent saw. A heading inside a fence is data like the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from fuzzturn.compaction import is_summary, notes
+
+__all__ = ["Dossier", "Item", "dossier"]
+
+Row: TypeAlias = Mapping[str, Any]
+_FENCE = re.compile(r"<<<data (\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing said (`text`) or called (`call`) by `role`: user, system, assistant or tool."""
+
+    role: str
+    text: str = ""
+    call: str | None = None
+    args: Row = field(default_factory=dict)
+    result: Any = None
+    error: str | None = None
+
+    @property
+    def legs(self) -> tuple[Row, ...]:
+        """The legs that a call holds or buys for good; a hold that waits for approval does neither."""
+        if self.call not in ("hold_booking", "confirm_booking") or self.args.get("needs_approval") is True:
+            return ()
+        legs = self.args.get("legs")
+        return tuple(leg for leg in legs if isinstance(leg, Mapping)) if isinstance(legs, Sequence) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """What the prompt shows. `constraints` None = it has no entry about any."""
+
+    constraints: tuple[Row, ...] | None
+    before: tuple[Item, ...]
+    judged: tuple[Item, ...]
+
+    @property
+    def asked(self) -> str:
+        """What the user says in the judged turn."""
+        return "\n".join(item.text for item in self.judged if item.role == "user")
+
+    @property
+    def answer(self) -> str:
+        """What the assistant says in the judged turn."""
+        return "\n".join(item.text for item in self.judged if item.role == "assistant" and item.text)
+
+    @property
+    def calls(self) -> tuple[Item, ...]:
+        return tuple(item for item in self.judged if item.call is not None)
+
+
+def dossier(text: str) -> Dossier | str:
+    """Take the text apart. A str says why it cannot be."""
+    sections = _sections(text)
+    if isinstance(sections, str):
+        return sections
+    judged = next((rows for title, rows in sections.items() if title.startswith("Turn to score")), None)
+    if not judged:
+        return "the text has no data under a heading '# Turn to score'"
+    entries = [row for row in sections.get("Constraints and commitments", ()) if "constraint" in row]
+    turn = tuple(_items(judged))
+    before = tuple(_items(sections.get("Conversation", ())))
+    return Dossier(tuple(entries) or None, _without(before, turn), turn)
+
+
+def _sections(text: str) -> dict[str, list[Row]] | str:
+    """The rows of every section by its title."""
+    sections: dict[str, list[Row]] = {}
+    title, closing = "", ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if closing and line == closing:
+            closing = ""
+        elif closing:
+            row = _row(line)
+            if row is None:
+                return f"line {number} stands in a fence and is no JSON object"
+            sections.setdefault(title, []).append(row)
+        elif fence := _FENCE.fullmatch(line):
+            closing = f"{fence[1]} data>>>"
+        elif line.startswith("# "):
+            title = line[2:].strip()
+    return f"a fence is never closed by {closing!r}" if closing else sections
+
+
+def _row(line: str) -> Row | None:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, Mapping) else None
+
+
+def _items(rows: Iterable[Row]) -> Iterator[Item]:
+    for row in rows:
+        role = str(row.get("role"))
+        if "call" in row:
+            yield Item(role, "", str(row["call"]), _mapping(row.get("args")), row.get("result"), row.get("error"))
+        elif is_summary(row):
+            yield from (Item("user", note.text) for note in notes(row["content"]) if note.name is None)
+        else:
+            yield Item(role, _text(row.get("text", row.get("content"))))
+            yield from (_chat_call(call) for call in row.get("tool_calls") or ())
+
+
+def _chat_call(call: Row) -> Item:
+    function = _mapping(call.get("function")) or call
+    args = function.get("arguments", function.get("args"))
+    return Item("assistant", "", str(function.get("name")), _mapping(_row(args) if isinstance(args, str) else args))
+
+
+def _mapping(value: object) -> Row:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(content: object) -> str:
+    """The text of a message; parts of other kinds, images for instance, say nothing here."""
+    if isinstance(content, list):
+        return " ".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def _without(before: tuple[Item, ...], turn: tuple[Item, ...]) -> tuple[Item, ...]:
+    """What came before the judged turn: what the agent saw when it acted holds the turn's own beginning too."""
+    asked = next((item.text for item in turn if item.role == "user"), None)
+    newest = max((i for i, item in enumerate(before) if item.role == "user"), default=None)
+    return before[:newest] if newest is not None and before[newest].text == asked else before
