@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fuzzturn.document import Document, complaints, read_text
+from fuzzturn.document import Address, Document, complaints, read_text
 from fuzzturn.errors import InputError, Problem
 from fuzzturn.rubric import ANCHORS, Rubric
 
@@ -41,8 +41,7 @@ def load_rubric(path: Path) -> Rubric:
     try:
         rubric = Rubric.model_validate(document.data)
     except ValidationError as error:
-        said = [("scale",), *(("scale", str(key), "[key]") for key in document.data.get("scale") or ())]
-        problems += complaints(error, Rubric, document, _PATTERNS, said=said if problems else ())
+        problems += complaints(error, Rubric, document, _PATTERNS, said=_said_of_anchors(document))
         raise InputError(problems) from None  # pydantic's words are not ours
     if problems:
         raise InputError(problems)
@@ -106,6 +105,12 @@ def _beyond_the_model(document: Document, path: Path) -> list[Problem]:
         what = f"'scale' has the anchors {', '.join(scale) or 'none'}"
         problems.append(document.problem(("scale",), what, f"exactly {', '.join(ANCHORS)}"))
     return problems
+
+
+def _said_of_anchors(document: Document) -> list[Address]:
+    """Wrong anchors are named together, not key by key."""
+    scale = document.data.get("scale")
+    return [("scale", key, "[key]") for key in scale] if isinstance(scale, dict) else []
 
 
 def _is_date(text: str) -> bool:

@@ -178,7 +178,7 @@ _TURN, _CHECKER, _MILESTONE, _TURNS = "user: hello", "checker: c,", "{id: m, che
         (f"[{_MILESTONE}]", "^[]", "'milestones' is empty; accepted: a list with at least one entry"),
         (_CHECKER, "checker: c, polarity: ^maybe,", "'polarity' is 'maybe'; accepted: prohibition or requirement"),
         (_CHECKER, "checker: c, uses: ^2,", "'uses' is 2; accepted: 1"),
-        (_CHECKER, "checker: c, args: ^[],", "'args' is empty; accepted: a mapping"),
+        (_CHECKER, "checker: c, args: ^[],", "'args' is a list; accepted: a mapping"),
         (_TURN, "user: hello, optional: ^1", "'optional' is 1; accepted: true or false"),
         ("{id: one, user: hello}", "^{id: one}", "'user' is missing; it takes a text"),
     ],

@@ -36,6 +36,7 @@ SCRIPT = Scenario.model_validate(
             {"id": "chat", "user": "Nice weather."},
             {"id": "hotel", "user": "And a hotel.", "after": ["ask"]},
             {"id": "book", "user": "Book it.", "after": ["hotel"]},
+            {"id": "bye", "user": "Bye."},
         ],
         "assertions": [{"turn": "hotel", "must_not_call": ["cancel"]}],
     },
@@ -68,7 +69,7 @@ def test_without_edits_the_script_itself_is_spoken() -> None:
 
 
 def test_dropping_a_turn_drops_what_makes_no_sense_without_it() -> None:
-    assert _ids(_drop("ask")) == ["limit", "chat"]
+    assert _ids(_drop("ask")) == ["limit", "chat", "bye"]
 
 
 def test_a_dropped_turn_takes_its_assertion_along() -> None:
@@ -76,21 +77,21 @@ def test_a_dropped_turn_takes_its_assertion_along() -> None:
 
 
 def test_a_move_by_two_passes_two_turns_in_either_direction() -> None:
-    assert _ids(_move("limit", 2)) == ["ask", "chat", "hotel", "limit", "book"]
-    assert _ids(_move("chat", -2)) == ["chat", "ask", "limit", "hotel", "book"]
+    assert _ids(_move("limit", 2)) == ["ask", "chat", "hotel", "limit", "book", "bye"]
+    assert _ids(_move("chat", -2)) == ["chat", "ask", "limit", "hotel", "book", "bye"]
 
 
 def test_a_move_stops_at_what_the_turn_needs() -> None:
-    assert _ids(_move("hotel", -3)) == ["ask", "hotel", "limit", "chat", "book"]
+    assert _ids(_move("hotel", -3)) == ["ask", "hotel", "limit", "chat", "book", "bye"]
 
 
 def test_a_move_stops_at_what_needs_the_turn_and_drags_nothing_along() -> None:
-    assert _ids(_move("hotel", 1)) == ["ask", "limit", "chat", "hotel", "book"]
-    assert _ids(_move("ask", 4)) == ["limit", "chat", "ask", "hotel", "book"]
+    assert _ids(_move("hotel", 2)) == ["ask", "limit", "chat", "hotel", "book", "bye"]
+    assert _ids(_move("ask", 5)) == ["limit", "chat", "ask", "hotel", "book", "bye"]
 
 
 def test_places_of_a_move_count_dropped_turns_so_that_dropping_reorders_nothing() -> None:
-    assert _ids(_move("limit", 1), _drop("chat")) == ["ask", "limit", "hotel", "book"]
+    assert _ids(_move("limit", 1), _drop("chat")) == ["ask", "limit", "hotel", "book", "bye"]
 
 
 def test_of_two_moves_of_a_turn_the_last_counts() -> None:
@@ -99,12 +100,12 @@ def test_of_two_moves_of_a_turn_the_last_counts() -> None:
 
 def test_extra_turns_stand_before_their_anchor_in_the_order_of_the_edits_and_travel_with_it() -> None:
     assert _ids(_side("limit"), _pad("limit"), _move("limit", 1)) == [
-        *("ask", "chat", "side@limit", "pad@limit", "limit", "hotel", "book")
+        *("ask", "chat", "side@limit", "pad@limit", "limit", "hotel", "book", "bye")
     ]
 
 
 def test_the_end_is_an_anchor_too() -> None:
-    assert _ids(_pad(END)) == ["ask", "limit", "chat", "hotel", "book", "pad@end"]
+    assert _ids(_pad(END)) == ["ask", "limit", "chat", "hotel", "book", "bye", "pad@end"]
 
 
 def test_an_edit_at_a_turn_that_is_gone_does_nothing() -> None:
@@ -128,7 +129,7 @@ def test_an_insert_that_must_be_mentioned_brings_its_assertion() -> None:
 def test_the_turns_as_spoken_can_be_varied_again_without_an_id_twice() -> None:
     once = Variant(SCRIPT, (_pad("book"), _pad("book", 60))).spoken
     again = Variant(once, (_drop("pad@book"), _pad("book", 70))).spoken
-    assert [line.id for line in again.turns][-3:] == ["pad@book.2", "pad@book.3", "book"]
+    assert [line.id for line in again.turns][-4:] == ["pad@book.2", "pad@book.3", "book", "bye"]
 
 
 def test_inserted_names_the_edit_behind_each_extra_turn() -> None:

@@ -39,10 +39,10 @@ app.add_typer(rubrics.app, name="rubric")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    sys.exit(_run(arguments))
+    sys.exit(run(arguments))
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def run(arguments: Sequence[str] | None) -> int:
     command = typer.main.get_command(app)
     try:
         code = command.main(args=None if arguments is None else list(arguments), standalone_mode=False)

@@ -186,7 +186,7 @@ _DAYS = (
     # "12 to 14 May 2026": the first day borrows month and year from the second.
     re.compile(rf"\b(?P<day>\d{{1,2}})(?= ?(?:to|until|till|and|-|–) ?\d{{1,2}} {_MONTH} (?P<year>\d{{4}})\b)"),
 )
-_BACK = re.compile(r"\b(?:back|return\w*|home|until|till|to|inbound)\b[^.;!?\d]*$", re.I)
+_BACK = re.compile(r"\b(?:back|return\w*|home|until|till|inbound)\b[^.;!?\d]*$|\bto\s+$", re.I)
 _NO_CITY = r"(?!January|February|March|April|May|June|July|August|September|October|November|December|\w+day\b)"
 _CITY = re.compile(rf"\b(?:to|in|at|for|towards) (?P<city>{_NO_CITY}[A-Z][a-z]+)\b")
 _ORIGIN = re.compile(rf"\bfrom (?P<city>{_NO_CITY}[A-Z][a-z]+)\b")

@@ -1,0 +1,5 @@
+"""`python -m fuzzturn` is the command line."""
+
+from fuzzturn.cli import main
+
+main()

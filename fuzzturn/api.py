@@ -1,0 +1,78 @@
+"""API: fuzzturn from Python, for tests of one's own. The command line does not go through here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fuzzturn.drive import Cast, Meter
+from fuzzturn.measure import Jury
+from fuzzturn.ports import Agent, Judge
+from fuzzturn.project import find_project
+from fuzzturn.scenario import Scenario
+from fuzzturn.scenario_file import load_scenario
+from fuzzturn.tree import Tree
+from fuzzturn.trial import Bench, Trial
+from fuzzturn.variant import Variant
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+__all__ = ["play", "scenario", "variants"]
+
+
+def scenario(name: str | Path) -> Scenario:
+    """A scenario by file or name, of the project around the current folder. Raises InputError."""
+    return load_scenario(find_project().find_scenario(str(name)))
+
+
+def variants(of: Scenario | str | Path) -> SearchStrategy[Variant]:
+    """A Hypothesis strategy of the scenario's variants, for plain `@given`, from the project's operators.
+
+    No base run has told where constraints are checked, so statements only move earlier; padding that only a search
+    can size is left out.
+    """
+    from fuzzturn import vary
+
+    found = of if isinstance(of, Scenario) else scenario(of)
+    operators = find_project().load_strategies().of_kind("operator")
+    return vary.variants(found, operators=[piece for piece in operators if piece.tag.name != "pad_to_threshold"])
+
+
+def play(
+    what: Variant | Scenario | str | Path,
+    *,
+    agent: str | Callable[..., Agent] = "orbit",
+    options: Mapping[str, str] | None = None,
+    judge: Judge | None = None,
+    seed: int = 0,
+) -> Trial:
+    """Speak a scenario or variant to an agent once and score every turn; `trial.failures` is what went wrong.
+
+    `agent` as on the command line, or a build function. Without a judge nothing is judged; with one, the turns at
+    which a checker failed are, in every context. Not for use inside a running event loop.
+    """
+    variant = what if isinstance(what, Variant) else Variant(what if isinstance(what, Scenario) else scenario(what))
+    return asyncio.run(_play(variant, _cast(variant.scenario, agent, options or {}, seed), judge))
+
+
+def _cast(of: Scenario, agent: str | Callable[..., Agent], options: Mapping[str, str], seed: int) -> Cast:
+    project = find_project()
+    build: Callable[..., Any]
+    if callable(agent):
+        name, build = getattr(agent, "__name__", type(agent).__name__), agent
+    else:
+        name, build = agent, project.load_callable(agent) if ":" in agent else project.shipped("agent", agent)
+    make = project.load_scenarios_content().get("environment", of.environment).function
+    return Cast(build=build, make_environment=make, name=name, options=options, seed=seed)
+
+
+async def _play(variant: Variant, cast: Cast, judge: Judge | None) -> Trial:
+    from fuzzturn.context import CONTEXTS
+
+    project, meter = find_project(), Meter()
+    jury = Jury(judge, type(judge).__name__, project.find_rubric(), CONTEXTS, meter)
+    tree = Tree(cast, variant.scenario, meter)
+    return await Bench(tree, project.load_scenarios_content(), jury, asyncio.Semaphore(1)).run(variant)
