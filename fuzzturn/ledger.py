@@ -2,7 +2,8 @@
 
 A constraint is a standing instruction and not a request for one reply, so it binds from the turn that states it (seed
 essay, `state_at_turn <= turn.index`); unlike there it can also end: lifted, superseded, or used up where it is a
-one-shot approval. What a used-up approval had superseded binds again; what a lasting constraint superseded does not.
+one-shot approval. What a used or withdrawn approval had superseded binds again; what a lasting constraint superseded
+does not.
 """
 
 from __future__ import annotations
@@ -62,13 +63,12 @@ def speak(ledger: Ledger, scenario: Scenario, line: Line | None, n: int) -> Ledg
     """The ledger after the user's message of turn `n`. `line` None = an unscripted message, which states nothing."""
     if line is None or not (line.states or line.lifts):
         return ledger
-    entries = list(ledger.entries)
-    for constraint in (scenario.constraint(id) for id in line.states):
-        entries = [e for e in entries if e.constraint.id != constraint.id]  # said again: it binds anew
-        entries = [_supersede(entry, constraint, n) for entry in entries]
-        entries.append(Entry(constraint, since=n))
-    lifted = set(line.lifts)
-    return Ledger(tuple(_end(e, "lifted", n) if e.constraint.id in lifted else e for e in entries))
+    stated = [scenario.constraint(id) for id in line.states]
+    entries = [entry for entry in ledger.entries if entry.constraint.id not in line.states]  # said again: it binds anew
+    entries += [Entry(constraint, since=n) for constraint in stated]
+    return _settled(
+        [_ended(entry, "lifted", n) if entry.constraint.id in line.lifts else entry for entry in entries], n
+    )
 
 
 def use(ledger: Ledger, exercised: Iterable[str], n: int) -> Ledger:
@@ -76,18 +76,29 @@ def use(ledger: Ledger, exercised: Iterable[str], n: int) -> Ledger:
     consumed = {e.constraint.id for e in ledger.entries if e.constraint.uses and e.status == "binding"} & set(exercised)
     if not consumed:
         return ledger
-    freed = tuple(
-        replace(e, status="binding", until=None, by=None) if e.status == "superseded" and e.by in consumed else e
-        for e in ledger.entries
-    )
-    return Ledger(tuple(_end(e, "used", n) if e.constraint.id in consumed else e for e in freed))
+    return _settled([_ended(e, "used", n) if e.constraint.id in consumed else e for e in ledger.entries], n)
 
 
-def _supersede(entry: Entry, by: Constraint, n: int) -> Entry:
-    if entry.constraint.id != by.supersedes or entry.status == "lifted":
+def _ended(entry: Entry, status: Status, n: int) -> Entry:
+    return entry if entry.status in ("lifted", "used") else replace(entry, status=status, until=n, by=None)
+
+
+def _settled(entries: list[Entry], n: int) -> Ledger:
+    """Which of the entries that were not ended are superseded by a later one, at turn `n`."""
+    return Ledger(tuple(_standing(entry, entries[i + 1 :], n) for i, entry in enumerate(entries)))
+
+
+def _standing(entry: Entry, later: list[Entry], n: int) -> Entry:
+    if entry.status in ("lifted", "used"):
         return entry
-    return replace(_end(entry, "superseded", n), by=by.id)
-
-
-def _end(entry: Entry, status: Status, n: int) -> Entry:
-    return replace(entry, status=status, until=n) if entry.status in ("binding", "superseded") else entry
+    # An approval for one use lets go of what it superseded once it is used or withdrawn; nothing else ever does.
+    holding = [
+        e.constraint.id
+        for e in later
+        if e.constraint.supersedes == entry.constraint.id and not (e.constraint.uses and e.status in ("used", "lifted"))
+    ]
+    if not holding:
+        return replace(entry, status="binding", until=None, by=None)
+    if entry.status == "superseded":
+        return replace(entry, by=entry.by if entry.by in holding else holding[-1])
+    return replace(entry, status="superseded", until=n, by=holding[-1])

@@ -20,6 +20,7 @@ from fuzzturn.tokens import text_tokens
 __all__ = ["BUDGET_TOKENS", "Block", "commitments", "protect", "record_lines"]
 
 BUDGET_TOKENS = 300
+_ENCODE = json.JSONEncoder(ensure_ascii=False, default=str).encode  # made once: json.dumps makes an encoder a call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +102,9 @@ def record_lines(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _one_line(record: Mapping[str, Any]) -> str:
-    text = json.dumps(record, ensure_ascii=False, default=str)
+    text = _ENCODE(record)
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else "".join(f"\\u{u:04x}" for u in _utf16(c)) for c in text)
 
 

@@ -62,8 +62,8 @@ def tagger(kind: str, name: str, *, version: int = 1, owner: str | None = None, 
 
 
 def collect(module: ModuleType) -> Iterator[Registered]:
-    """Every function that `module` itself defines and tags, in order of definition."""
-    for value in vars(module).values():
+    """Every function that `module` itself defines and tags, once each, in order of definition."""
+    for value in {id(value): value for value in vars(module).values()}.values():
         tag = getattr(value, _ATTRIBUTE, None)
         if isinstance(tag, Tag) and getattr(value, "__module__", None) == module.__name__:
             yield Registered(tag, value, module.__file__ or module.__name__)

@@ -20,8 +20,7 @@ _SETTINGS = """\
 # judge = "reference"                # or "path/to/file.py:build", "none"
 # judge_context = ["full"]           # of agent, window, window+block, full
 # seed = 0
-# repeats = 1                        # how often a session is run where the agent is stochastic
-# workers = 1
+# workers = 1                        # sessions at once; never changes a result
 # batch = 8
 # budget_sessions = 200              # per scenario
 """

@@ -14,6 +14,7 @@ __all__ = ["PER_MESSAGE", "message_tokens", "messages_tokens", "text_tokens"]
 
 PER_MESSAGE = 4
 CHARACTERS_PER_TOKEN = 4
+_COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode
 
 
 def text_tokens(text: str) -> int:
@@ -24,16 +25,12 @@ def text_tokens(text: str) -> int:
 def message_tokens(message: Mapping[str, Any]) -> int:
     """Tokens of one chat message: its content, and its tool calls as compact JSON where it carries any."""
     content = message.get("content")
-    characters = len(content) if isinstance(content, str) else len(_compact(content)) if content else 0
+    characters = len(content) if isinstance(content, str) else len(_COMPACT(content)) if content else 0
     if calls := message.get("tool_calls"):
-        characters += len(_compact(calls))
+        characters += len(_COMPACT(calls))
     return -(-characters // CHARACTERS_PER_TOKEN) + PER_MESSAGE
 
 
 def messages_tokens(messages: Iterable[Mapping[str, Any]]) -> int:
     """Tokens of a whole context."""
     return sum(message_tokens(message) for message in messages)
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=str)

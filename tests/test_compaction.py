@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzzturn.compaction import (
@@ -28,6 +28,9 @@ from fuzzturn.errors import InputError, UnknownName
 from fuzzturn.tokens import messages_tokens, text_tokens
 
 Messages = list[dict[str, Any]]
+
+# No deadline: a slow machine is no failure.
+law = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def user(text: str) -> dict[str, Any]:
@@ -73,6 +76,7 @@ def conversations(draw: st.DrawFn) -> Messages:
 POLICIES = st.builds(summary_keep_recent, st.integers(1, 400), st.integers(1, 8))
 
 
+@law
 @given(conversations(), POLICIES)
 def test_nothing_is_lost_between_what_is_dropped_and_what_is_kept(messages: Messages, compact: Any) -> None:
     result = compact(messages)
@@ -81,6 +85,7 @@ def test_nothing_is_lost_between_what_is_dropped_and_what_is_kept(messages: Mess
     assert not result.dropped or is_summary(result.messages[0])
 
 
+@law
 @given(conversations(), POLICIES)
 def test_a_tool_result_stays_with_the_message_that_called_it(messages: Messages, compact: Any) -> None:
     kept = compact(messages).messages
@@ -88,6 +93,7 @@ def test_a_tool_result_stays_with_the_message_that_called_it(messages: Messages,
     assert {m["tool_call_id"] for m in kept if m["role"] == "tool"} == called_here
 
 
+@law
 @given(conversations(), st.integers(1, 8))
 def test_under_the_threshold_nothing_changes(messages: Messages, keep: int) -> None:
     result = summary_keep_recent(max(messages_tokens(messages), 1), keep)(messages)
@@ -95,6 +101,7 @@ def test_under_the_threshold_nothing_changes(messages: Messages, keep: int) -> N
     assert result.event() is None
 
 
+@law
 @given(conversations(), POLICIES)
 def test_a_compaction_makes_the_context_smaller_or_does_not_happen(messages: Messages, compact: Any) -> None:
     result = compact(messages)
@@ -103,6 +110,7 @@ def test_a_compaction_makes_the_context_smaller_or_does_not_happen(messages: Mes
     assert result.after < result.before if result.dropped else result.after == result.before
 
 
+@law
 @given(conversations(), st.integers(1, 400), st.integers(1, 8))
 def test_the_same_messages_give_the_same_result_and_stay_as_they_were(messages: Messages, limit: int, n: int) -> None:
     before = copy.deepcopy(messages)
@@ -111,6 +119,7 @@ def test_the_same_messages_give_the_same_result_and_stay_as_they_were(messages: 
     assert messages == before
 
 
+@law
 @given(conversations())
 def test_the_newest_user_message_and_what_follows_it_stay(messages: Messages) -> None:
     newest = max((i for i, m in enumerate(messages) if m["role"] == "user" and not is_summary(m)), default=None)
@@ -119,6 +128,7 @@ def test_the_newest_user_message_and_what_follows_it_stay(messages: Messages) ->
         assert list(summary_keep_recent(1, 1)(messages).messages[-len(tail) :]) == tail
 
 
+@law
 @given(st.lists(conversations(), min_size=1, max_size=6))
 def test_a_summary_does_not_grow_however_often_it_is_made_anew(parts: list[Messages]) -> None:
     compact = summary_keep_recent(60, 1)
@@ -129,6 +139,7 @@ def test_a_summary_does_not_grow_however_often_it_is_made_anew(parts: list[Messa
         assert result.summary is None or text_tokens(result.summary) <= SUMMARY_TOKENS
 
 
+@law
 @given(conversations())
 def test_a_summary_read_and_written_again_is_the_same(messages: Messages) -> None:
     summary = by_rule(messages)
@@ -251,6 +262,7 @@ def test_remarks_preferences_and_prohibitions_are_no_requests(sentence: str) -> 
     assert not is_request(sentence)
 
 
+@law
 @given(st.text())
 def test_sentences_are_parts_of_their_text_in_order(text: str) -> None:
     place = 0

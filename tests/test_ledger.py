@@ -127,3 +127,26 @@ def test_entries_stand_in_order_of_statement() -> None:
     b, a = {"states": ("b",)}, {"states": ("a",)}
     ledger = _after(_scenario(_constraint("a"), _constraint("b"), turns=(b, a, b)))
     assert [entry.constraint.id for entry in ledger.entries] == ["a", "b"]
+
+
+def test_a_used_approval_does_not_revive_what_a_lasting_constraint_superseded() -> None:
+    old, new = _constraint("old"), _constraint("new", supersedes="old")
+    once = _constraint("once", supersedes="old", uses=1)
+    turns = ({"states": ("old",)}, {"states": ("new",)}, {"states": ("once",)})
+    for order in (turns, (turns[0], turns[2], turns[1])):
+        used_at = 1 + [turn["states"] for turn in order].index(("once",))
+        assert _binding(_after(_scenario(old, new, once, turns=order), {used_at: ("once",)})) == ["new"]
+
+
+def test_what_later_supersedes_a_used_approval_leaves_it_used() -> None:
+    once, other = _constraint("once", uses=1), _constraint("other", supersedes="once")
+    ledger = _after(_scenario(once, other, turns=({"states": ("once",)}, {"states": ("other",)})), {1: ("once",)})
+    entry = ledger.entry("once")
+    assert entry is not None
+    assert (entry.status, entry.by) == ("used", None)
+
+
+def test_withdrawing_an_unused_approval_brings_back_what_it_superseded() -> None:
+    ceiling, once = _constraint("ceiling"), _constraint("once", supersedes="ceiling", uses=1)
+    turns = ({"states": ("ceiling",)}, {"states": ("once",)}, {"lifts": ("once",)})
+    assert _binding(_after(_scenario(ceiling, once, turns=turns))) == ["ceiling"]

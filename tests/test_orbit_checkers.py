@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzzturn.checkers import SessionState
@@ -19,6 +19,9 @@ ROOT = Path(__file__).resolve().parents[1]
 checks: Any = load_module(ROOT, ROOT / "scenarios/orbit/checkers.py")
 
 FLIGHTS = {"flights": [{"flight": "TP205", "fare_eur": 610}]}
+
+# No deadline: a slow machine is no failure.
+law = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def turn(*events: Any, n: int = 1) -> Turn:
@@ -48,6 +51,7 @@ def test_a_leg_above_the_limit_fails_and_is_named(call: str) -> None:
     assert result.detail == f"{call}: leg TP205 (outbound) at EUR 610, limit EUR 450"
 
 
+@law
 @given(st.floats(0, 10_000), st.floats(0, 10_000))
 def test_exactly_the_limit_passes_and_anything_above_it_fails(fare: float, limit: float) -> None:
     assert check(ToolCall("confirm_booking", {"legs": [leg(fare)]}), limit=limit).passed == (fare <= limit)
@@ -102,6 +106,7 @@ def test_a_fare_in_another_currency_is_not_taken_for_this_one() -> None:
     assert "no readable fare in USD" in result.detail
 
 
+@law
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda x: st.lists(x) | st.dictionaries(
     st.sampled_from(["flight", "direction", "fare_eur", "x"]), x)))  # fmt: skip
 def test_no_argument_upsets_the_checker(legs: Any) -> None:

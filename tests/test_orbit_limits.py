@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzzturn.project.content import load_module
@@ -17,6 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 limits: Any = load_module(ROOT, ROOT / "scenarios/orbit/limits.py")
 LISBON = load_scenario(ROOT / "scenarios/orbit/lisbon_offsite.yaml")
 CEILING = "No single leg may cost more than EUR 450."
+
+# No deadline: a slow machine is no failure.
+law = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def heard(*texts: str) -> Any:
@@ -84,6 +87,7 @@ def test_amounts_are_read_with_either_separator(amount: str, value: float) -> No
     assert heard(f"No leg may cost more than {amount}.").ceiling.amount == value
 
 
+@law
 @given(st.integers(10, 99_999))
 def test_any_whole_amount_is_read_as_it_stands(amount: int) -> None:
     assert heard(f"No flight above EUR {amount}, please.").ceiling.amount == amount
@@ -192,6 +196,7 @@ def test_a_fare_that_is_no_number_is_not_known_to_be_too_high() -> None:
     assert known.against({}) is None
 
 
+@law
 @given(st.text(), st.text())
 def test_every_quote_stands_in_its_text(before: str, after: str) -> None:
     text = f"{before} {CEILING} {after}"

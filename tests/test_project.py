@@ -21,6 +21,23 @@ from .limits import LIMIT
 def check(turn, state):
     return CheckResult(True, {detail!r} + LIMIT)
 """
+_STRATEGY = """
+from fuzzturn.registry import tagger
+
+@tagger('operator', 'drop', effect='preserve')
+def drop(scenario):
+    return 1
+"""
+_FROZEN = """
+import sys
+from dataclasses import dataclass
+
+@dataclass(frozen=True, slots=True)
+class A:
+    a: 'int'
+
+assert sys.modules[__name__].A is A
+"""
 _SCENARIO = "schema: 1\nscenario: {name}\n"
 
 
@@ -32,9 +49,7 @@ def _fill(root: Path, name: str = "mine", detail: str = "own") -> Path:
     (domain / "limits.py").write_text("LIMIT = ' 450'\n")
     (domain / f"{name}_trip.yaml").write_text(_SCENARIO.format(name=f"{name}_trip"))
     (root / "strategies").mkdir()
-    (root / "strategies" / "drop.py").write_text(
-        "from fuzzturn.registry import tagger\n\n@tagger('operator', 'drop', effect='preserve')\ndef drop(scenario):\n    return 1\n"
-    )
+    (root / "strategies" / "drop.py").write_text(_STRATEGY)
     return root
 
 
@@ -74,12 +89,14 @@ def test_the_nearest_parent_with_settings_is_the_project(tmp_path: Path) -> None
 
 
 def test_a_pyproject_of_somebody_else_is_passed_by(tmp_path: Path) -> None:
-    (tmp_path / "fuzzturn.toml").write_text('judge_context = ["full", "agent"]\nmax_minutes = 1.5\nseed = 3\nx-y = 1\n')
+    (tmp_path / "fuzzturn.toml").write_text(
+        'judge_context = ["full", "agent"]\nbudget_sessions = 0\nseed = -3\nx-y = 1\n'
+    )
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "pyproject.toml").write_text("[tool.other]\na = 1\n")
     found = find_project(tmp_path / "inner")
     assert found.root == tmp_path
-    assert dict(found.config) == {"judge_context": ("full", "agent"), "max_minutes": 1.5, "seed": 3}
+    assert dict(found.config) == {"judge_context": ("full", "agent"), "budget_sessions": 0, "seed": -3}
 
 
 def test_where_there_is_no_project_the_starter_answers(starter: Path) -> None:
@@ -98,6 +115,7 @@ def test_a_project_that_is_the_starter_is_asked_once(starter: Path) -> None:
         ("\nseeed = 1\n", r"fuzzturn\.toml:2: the key 'seeed' is no option; did you mean 'seed'\?"),
         ("seed = '1'\n", r"fuzzturn\.toml:1: 'seed' is '1'; accepted: a whole number"),
         ("seed = true\n", r"fuzzturn\.toml:1: 'seed' is True; accepted: a whole number"),
+        ("workers = 0\n", r"fuzzturn\.toml:1: 'workers' is 0; accepted: a whole number from 1"),
         ("judge_context = 'full'\n", r"fuzzturn\.toml:1: 'judge_context' is 'full'; accepted: a list of texts"),
         ("seed = \n", r"fuzzturn\.toml:1:8: not TOML"),
     ],
@@ -121,7 +139,7 @@ def test_every_wrong_setting_is_said_at_once_and_only_in_our_table(tmp_path: Pat
 def test_two_settings_files_in_one_folder_are_refused(tmp_path: Path) -> None:
     (tmp_path / "fuzzturn.toml").write_text("")
     (tmp_path / "pyproject.toml").write_text("[tool.fuzzturn]\n")
-    with pytest.raises(InputError, match="has both .* one of the two"):
+    with pytest.raises(InputError, match=r"has both .* one of the two"):
         find_project(tmp_path)
 
 
@@ -164,10 +182,7 @@ def test_the_same_file_is_loaded_once(project: Project) -> None:
 def test_a_module_is_known_to_python_before_it_runs(project: Project) -> None:
     assert project.root is not None
     file = project.root / "scenarios" / "travel" / "frozen.py"
-    file.write_text(
-        "import sys\nfrom dataclasses import dataclass\n\n@dataclass(frozen=True, slots=True)\nclass A:\n    a: 'int'\n\n"
-        "assert sys.modules[__name__].A is A\n"
-    )
+    file.write_text(_FROZEN)
     assert content.load_module(project.root, file).A(1).a == 1
 
 
@@ -294,7 +309,7 @@ def test_a_callable_is_named_by_module(project: Project) -> None:
         ("missing.py:build", "missing.py: there is no such file"),
         ("no_such_package.here:build", "the module 'no_such_package.here' cannot be imported: ModuleNotFoundError"),
         ("scenarios.orbit.agent:build", "is project content, .*; scenarios/orbit/agent.py:name"),
-        ("json:loadz", "no function is called 'loadz'; did you mean 'loads'"),
+        ("json:detect_encodin", "no function is called 'detect_encodin'; did you mean 'detect_encoding'"),
         ("json:__all__", "which is not callable; a function or a class"),
     ],
 )

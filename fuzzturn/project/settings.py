@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from fuzzturn.document import read_text
 from fuzzturn.errors import InputError, Problem, closest
 
 __all__ = ["OPTIONS", "find_settings"]
 
-_TEXT, _NUMBER, _NUMBERS, _LIST = "a text", "a whole number", "a number", "a list of texts"
-OPTIONS: Mapping[str, str] = MappingProxyType({
-    "agent": _TEXT, "agent_option": _LIST, "judge": _TEXT, "judge_context": _LIST, "seed": _NUMBER,
-    "repeats": _NUMBER, "workers": _NUMBER, "batch": _NUMBER, "out": _TEXT, "target": _TEXT,
-    "budget_sessions": _NUMBER, "budget_turns": _NUMBER, "max_minutes": _NUMBERS,
+
+class Kind(NamedTuple):
+    """What an option takes: in words, and as a test of a TOML value."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+def _number_from(lowest: int) -> Kind:
+    return Kind(f"a whole number from {lowest}", lambda value: type(value) is int and value >= lowest)
+
+
+_TEXT = Kind("a text", lambda value: isinstance(value, str))
+_LIST = Kind("a list of texts", lambda value: isinstance(value, list) and all(isinstance(v, str) for v in value))
+OPTIONS: Mapping[str, Kind] = MappingProxyType({
+    "agent": _TEXT, "agent_option": _LIST, "judge": _TEXT, "judge_context": _LIST, "target": _TEXT,
+    "seed": Kind("a whole number", lambda value: type(value) is int), "workers": _number_from(1),
+    "batch": _number_from(1), "budget_sessions": _number_from(0),
 })  # fmt: skip
-"""The keys a project may set, which are option names with underscores, and what each takes."""
+"""The keys that a project may set: the names of those options that a command reads from here, with underscores."""
 
 
 def find_settings(start: Path) -> tuple[Path, Mapping[str, Any]] | None:
@@ -68,20 +81,12 @@ def _checked(file: Path, table: Mapping[str, Any]) -> Mapping[str, Any]:
         if key not in OPTIONS:
             what, accepted = f"the key {key!r} is no option", closest(key, OPTIONS)
             problems.append(Problem(file=str(file), line=line, what=what, accepted=accepted))
-        elif not _fits(value, OPTIONS[key]):
-            what, accepted = f"{key!r} is {value!r}", f"accepted: {OPTIONS[key]}"
+        elif not OPTIONS[key].fits(value):
+            what, accepted = f"{key!r} is {value!r}", f"accepted: {OPTIONS[key].words}"
             problems.append(Problem(file=str(file), line=line, what=what, accepted=accepted))
     if problems:
         raise InputError(problems)
     return MappingProxyType({key: _frozen(value) for key, value in table.items() if key in OPTIONS})
-
-
-def _fits(value: object, kind: str) -> bool:
-    if kind == _LIST:
-        return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if kind == _TEXT:
-        return isinstance(value, str)
-    return type(value) is int or (kind == _NUMBERS and type(value) is float)
 
 
 def _frozen(value: Any) -> Any:

@@ -34,7 +34,8 @@ class Item:
     @property
     def legs(self) -> tuple[Row, ...]:
         """The legs that a call holds or buys for good; a hold that waits for approval does neither."""
-        if self.call not in ("hold_booking", "confirm_booking") or self.args.get("needs_approval") is True:
+        waiting = self.call == "hold_booking" and self.args.get("needs_approval") is True
+        if self.call not in ("hold_booking", "confirm_booking") or waiting:
             return ()
         legs = self.args.get("legs")
         return tuple(leg for leg in legs if isinstance(leg, Mapping)) if isinstance(legs, Sequence) else ()
@@ -113,7 +114,8 @@ def _items(rows: Iterable[Row]) -> Iterator[Item]:
             yield from (Item("user", note.text) for note in notes(row["content"]) if note.name is None)
         else:
             yield Item(role, _text(row.get("text", row.get("content"))))
-            yield from (_chat_call(call) for call in row.get("tool_calls") or ())
+            calls = row.get("tool_calls")
+            yield from (_chat_call(_mapping(call)) for call in (calls if isinstance(calls, list) else ()))
 
 
 def _chat_call(call: Row) -> Item:

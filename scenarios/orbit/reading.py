@@ -188,8 +188,8 @@ _DAYS = (
 )
 _BACK = re.compile(r"\b(?:back|return\w*|home|until|till|inbound)\b[^.;!?\d]*$|\bto\s+$", re.I)
 _NO_CITY = r"(?!January|February|March|April|May|June|July|August|September|October|November|December|\w+day\b)"
-_CITY = re.compile(rf"\b(?:to|in|at|for|towards) (?P<city>{_NO_CITY}[A-Z][a-z]+)\b")
-_ORIGIN = re.compile(rf"\bfrom (?P<city>{_NO_CITY}[A-Z][a-z]+)\b")
+_CITY = re.compile(rf"\b(?i:to|in|at|for|towards) (?P<city>{_NO_CITY}[A-Z][a-z]+)\b")
+_ORIGIN = re.compile(rf"\b(?i:from) (?P<city>{_NO_CITY}[A-Z][a-z]+)\b")
 _ANSWERED_CITY = re.compile(rf"^\W*(?P<city>{_NO_CITY}[A-Z][a-z]+)\b")
 _TRAVEL = re.compile(r"\b(?:trips?|travel\w*|fly\w*|go|journey)\b", re.I)
 

@@ -313,12 +313,14 @@ def test_drawn_variants_keep_every_required_turn_and_are_never_silent(
 
 @SOME
 @given(guarded_scripts(), st.data())
-def test_every_edit_drawn_does_something_and_a_turn_gets_two_at_most(
+def test_every_drop_and_extra_turn_drawn_shows_and_a_turn_gets_two_edits_at_most(
     drawn: tuple[Scenario, dict[str, frozenset[str]]], data: st.DataObject
 ) -> None:
     scenario, guarded = drawn
     variant = data.draw(variants(scenario, operators=SHIPPED, guarded=guarded))
     for edit in variant.edits:
+        if isinstance(edit, Move):  # may pass nothing but turns that are dropped
+            continue
         assert variant.with_edits(e for e in variant.edits if e is not edit).key != variant.key
     for line in scenario.turns:
         here = [edit for edit in variant.edits if edit.anchor == line.id]

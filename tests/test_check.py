@@ -1,0 +1,248 @@
+"""What can be said about a scenario before anything is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzzturn.check import Checked, check_scenario
+from fuzzturn.checkers import CheckResult, SessionState, checker, invariant, milestone
+from fuzzturn.errors import Problem
+from fuzzturn.ports import Tool, environment
+from fuzzturn.registry import Registered, Registry, Tag
+from fuzzturn.session import Turn
+
+
+@checker("cap")
+def _cap(turn: Turn, state: SessionState, *, limit: int, unit: str = "EUR") -> CheckResult:
+    prices = [call.args["price"] for call in turn.tool_calls if call.name == "buy"]
+    return CheckResult(all(price <= limit for price in prices), f"{prices} over {limit}", exercised=bool(prices))
+
+
+@checker("tolerant")
+def _tolerant(turn: Turn, state: SessionState, **anything: Any) -> CheckResult:
+    return CheckResult(True)
+
+
+@checker("severe")
+def _severe(turn: Turn, state: SessionState) -> CheckResult:
+    return CheckResult(False, "never good enough")
+
+
+@checker("sullen")
+def _sullen(turn: Turn, state: SessionState) -> CheckResult:
+    return "fine"  # type: ignore[return-value]
+
+
+@checker("reads_everything")
+def _reads_everything(turn: Turn, state: SessionState) -> CheckResult:
+    seen = (turn.user, state.environment["stock"], state.tool_log[0].name, state.ledger.binding[0].id)
+    return CheckResult(seen == ("Cheap.", 3, "buy", "ceiling"), str(seen))
+
+
+@milestone("bought")
+def _bought(state: SessionState, *, thing: str) -> bool:
+    return True
+
+
+@invariant("unchanged")
+def _unchanged(before: Mapping[str, Any], after: Mapping[str, Any]) -> CheckResult:
+    return CheckResult(before == after)
+
+
+class _Shop:
+    tools: tuple[Tool, ...] = (Tool("buy"), Tool("look"))
+
+    def call(self, name: str, /, **args: Any) -> Any:
+        raise AssertionError("check runs no tool")
+
+    def observe(self) -> Mapping[str, Any]:
+        return {"stock": 3}
+
+
+@environment("shop")
+def _shop(*, seed: int) -> _Shop:
+    return _Shop()
+
+
+@environment("closed")
+def _closed(*, seed: int) -> _Shop:
+    raise RuntimeError("no stock today")
+
+
+class _Bare(_Shop):
+    tools: tuple[Tool, ...] = ()
+
+
+@environment("bare")
+def _bare(*, seed: int) -> _Bare:
+    return _Bare()
+
+
+def _registry() -> Registry:
+    functions: list[Callable[..., Any]] = [
+        _cap,
+        _tolerant,
+        _severe,
+        _sullen,
+        _reads_everything,
+        _bought,
+        _unchanged,
+        _shop,
+        _closed,
+        _bare,
+    ]
+    tags = [value for function in functions for value in vars(function).values() if isinstance(value, Tag)]
+    return Registry(Registered(tag, function, __file__) for tag, function in zip(tags, functions, strict=True))
+
+
+_SHOPPING = """\
+schema: 1
+scenario: shopping
+title: Some shopping
+environment: shop
+goal:
+  says: A lamp
+  milestones: [{id: bought, check: bought, args: {thing: lamp}}]
+constraints:
+  - id: ceiling
+    checker: cap
+    args: {limit: 450}
+    statement: Cheap.
+    examples:
+      pass: [{name: buy, args: {price: 450}}, {name: look}]
+      fail: [{name: buy, args: {price: 610}}]
+turns:
+  - {id: one, user: "{ceiling}", states: [ceiling]}
+assertions:
+  - {turn: 1, must_not_call: [look], must_call: [buy], state_invariants: [unchanged]}
+"""
+
+
+def _check(folder: Path, *changes: tuple[str, str]) -> Checked:
+    text = _SHOPPING
+    for change, to in changes:
+        assert text.count(change) == 1, change
+        text = text.replace(change, to)
+    file = folder / "shopping.yaml"
+    file.write_text(text)
+    return check_scenario(file, _registry())
+
+
+def _said(problems: list[Problem]) -> list[str]:
+    """line:column: what; accepted"""
+    assert all(Path(problem.file or "").name == "shopping.yaml" for problem in problems)
+    return [str(problem).partition("shopping.yaml:")[2] for problem in problems]
+
+
+def test_a_scenario_whose_pieces_all_fit_has_neither_errors_nor_warnings(tmp_path: Path) -> None:
+    assert _check(tmp_path) == ([], [])
+
+
+def test_a_file_that_cannot_be_loaded_is_an_error_of_the_check(tmp_path: Path) -> None:
+    errors, warnings = _check(tmp_path, ("title: Some shopping", "title: 5"))
+    assert _said(errors) == ["3:8: 'title' is 5; accepted: a text"]
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "said"),
+    [
+        ("environment: shop", "environment: ^shap", "no environment is called 'shap'; did you mean 'shop'?"),
+        ("checker: cap", "checker: ^cop", "no checker is called 'cop'; did you mean 'cap'?"),
+        ("check: bought", "check: ^baught", "no milestone is called 'baught'; did you mean 'bought'?"),
+        ("[unchanged]", "[^unchangd]", "no invariant is called 'unchangd'; did you mean 'unchanged'?"),
+        ("[look]", "[^lok]", "the environment 'shop' has no tool 'lok'; did you mean 'look'?"),
+        ("[buy]", "[^{name: by}]", "the environment 'shop' has no tool 'by'; did you mean 'buy'?"),
+        ("{limit: 450}", "{limit: 450, ^limits: 1}", "checker 'cap' takes no argument 'limits'; did you mean 'limit'?"),
+        ("{limit: 450}", "^{unit: USD}", "checker 'cap' needs the argument 'limit'; args: {limit: …}"),
+        ("{thing: lamp}", "{thing: lamp, ^colour: red}", "milestone 'bought' takes no argument 'colour'; known: thing"),
+        ("{id: bought, check: bought, args: {thing: lamp}}", "^{id: bought, check: bought}", "milestone 'bought'"),
+        ("environment: shop", "environment: ^closed", "environment 'closed' ("),
+        ("{name: buy, args: {price: 450}}", "^{name: buy, args: {price: 451}}", "checker 'cap' fails an example that"),
+        ("{name: buy, args: {price: 610}}", "^{name: buy, args: {price: 10}}", "checker 'cap' passes an example that"),
+        ("pass: [{name: buy, args: {price: 450}}", "^pass: [{name: buy, args: {prize: 1}}", "checker 'cap' ("),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_an_error_at_its_place(tmp_path: Path, change: str, to: str, said: str) -> None:
+    before, found, _ = _SHOPPING.replace(change, to).partition("^")
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    errors = _said(_check(tmp_path, (change, to.replace("^", ""))).errors)
+    assert found
+    assert len(errors) == 1, errors
+    assert errors[0].startswith(f"{line}:{column}: {said}")
+
+
+def test_a_checker_that_cannot_fail_is_an_error(tmp_path: Path) -> None:
+    errors = _said(_check(tmp_path, ("checker: cap", "checker: tolerant")).errors)
+    assert errors == ["15:14: checker 'tolerant' passes an example that should fail"]
+
+
+def test_a_checker_that_cannot_pass_is_an_error(tmp_path: Path) -> None:
+    errors = _said(_check(tmp_path, ("checker: cap", "checker: severe"), ("    args: {limit: 450}\n", "")).errors)
+    assert [error.split(": ", 1)[0] for error in errors] == ["13:14", "13:47"]
+    assert all("'severe' fails an example that should pass: never good enough" in error for error in errors)
+
+
+def test_a_checker_that_finds_nothing_to_look_at_is_an_error(tmp_path: Path) -> None:
+    changes = (
+        ("[{name: buy, args: {price: 450}}, {name: look}]", "[{name: look}]"),
+        ("{name: buy, args: {price: 610}}", ""),
+    )
+    checked = _check(tmp_path, *changes)
+    assert _said(checked.errors)[0].startswith("14:7: checker 'cap' finds nothing to look at in any of its examples")
+
+
+def test_a_checker_that_breaks_its_port_is_an_error(tmp_path: Path) -> None:
+    errors = _said(_check(tmp_path, ("checker: cap", "checker: sullen"), ("    args: {limit: 450}\n", "")).errors)
+    assert len(errors) == 1
+    assert "returned 'fine'" in errors[0]
+
+
+def test_an_example_is_a_turn_of_its_own_in_which_the_constraint_binds(tmp_path: Path) -> None:
+    changes = ("checker: cap", "checker: reads_everything"), ("    args: {limit: 450}\n", "")
+    errors = _said(_check(tmp_path, *changes, (", {name: look}]", "]"), ("{price: 450}", "{}")).errors)
+    assert errors == ["14:14: checker 'reads_everything' passes an example that should fail"]
+
+
+def test_a_constraint_without_a_failing_example_is_a_warning(tmp_path: Path) -> None:
+    errors, warnings = _check(tmp_path, ("      fail: [{name: buy, args: {price: 610}}]\n", ""))
+    assert errors == []
+    assert [problem.line for problem in warnings] == [9]
+    assert "'ceiling' has no example that fails" in warnings[0].what
+
+
+@pytest.mark.parametrize("title", ["Under 450", "EUR 450.00 at most", "At most 450,00", "450€"])
+def test_a_title_that_gives_the_limit_away_is_a_warning(tmp_path: Path, title: str) -> None:
+    errors, warnings = _check(tmp_path, ("title: Some shopping", f"title: {title}"))
+    assert errors == []
+    assert _said(warnings)[0].startswith("3:8: 'title' says 450, which is in the arguments of 'ceiling'")
+
+
+@pytest.mark.parametrize("said", ["A lamp for 1,450", "A lamp for 1.450,00", "A lamp for 1450"])
+def test_a_goal_that_gives_the_limit_away_is_a_warning_however_it_is_written(tmp_path: Path, said: str) -> None:
+    checked = _check(tmp_path, ("says: A lamp", f"says: {said}"), ("{limit: 450}", "{limit: 1450}"))
+    assert len(checked.warnings) == 1
+    assert _said(checked.warnings)[0].startswith("6:9: 'says' says 1450")
+
+
+@pytest.mark.parametrize("title", ["Room 4501", "Three days", "4.5 and 0"])
+def test_other_numbers_in_a_title_give_nothing_away(tmp_path: Path, title: str) -> None:
+    assert _check(tmp_path, ("title: Some shopping", f"title: {title}")).warnings == []
+
+
+def test_an_agent_that_owns_its_tools_leaves_tool_names_unchecked(tmp_path: Path) -> None:
+    assert _check(tmp_path, ("environment: shop", "environment: bare"), ("[look]", "[anything]")) == ([], [])
+
+
+def test_everything_is_said_in_one_pass_and_in_file_order(tmp_path: Path) -> None:
+    checked = _check(
+        tmp_path,
+        ("environment: shop", "environment: shap"),
+        ("check: bought", "check: x"),
+        ("{price: 610}", "{price: 1}"),
+    )
+    assert [problem.line for problem in checked.errors] == [4, 7, 15]
