@@ -5,7 +5,7 @@ said early lies far back.
 
 Evidence: across 7 models and 1,323 episodes of harmless growth, violations go from 0 % to 30 % once the context is
 compacted (arXiv 2606.22528); compliance with prohibitions falls from 73 % at turn 5 to 33 % at turn 16
-(arXiv 2604.20911); rules are forgotten after ten to fifteen minutes of talk (google-gemini/gemini-cli#4827).
+(arXiv 2604.20911); rules are forgotten after ten to fifteen minutes (google-gemini/gemini-cli#4827).
 """
 
 from hypothesis import strategies as st

@@ -56,13 +56,11 @@ def summary(outcome: Outcome) -> Any:
     return found, outcome.spent, outcome.sessions, outcome.exercised, outcome.skipped
 
 
-def test_the_blind_spot_is_found_and_shrunk_to_its_three_turns() -> None:
+def test_the_blind_spot_is_found_and_shrunk_to_its_four_turns() -> None:
     outcome = asyncio.run(search(campaign()))
     assert not outcome.base.failures
     (found,) = [f for f in outcome.found if f.failure.blind_in == ("agent",)]
-    ids = [line.id for line in found.trial.variant.spoken.turns]
-    assert ids[0] in ("hello", "cap")
-    assert set(ids) == {"hello", "cap", "buy", "pad@buy"} or set(ids) == {"hello", "cap", "buy"}
+    assert [line.id for line in found.trial.variant.spoken.turns] == ["hello", "cap", "pad@buy", "buy"]
     assert found.minimal
     assert found.failure.visibility == "absent"
     assert found.why.mechanism == "lost_by_summariser"

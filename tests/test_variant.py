@@ -90,6 +90,10 @@ def test_a_move_stops_at_what_needs_the_turn_and_drags_nothing_along() -> None:
     assert _ids(_move("ask", 5)) == ["limit", "chat", "ask", "hotel", "book", "bye"]
 
 
+def test_a_turn_that_moves_later_is_not_pulled_along_by_one_that_needs_it_and_moves_earlier() -> None:
+    assert _ids(_move("hotel", 1), _move("book", -4)) == _ids()
+
+
 def test_places_of_a_move_count_dropped_turns_so_that_dropping_reorders_nothing() -> None:
     assert _ids(_move("limit", 1), _drop("chat")) == ["ask", "limit", "hotel", "book", "bye"]
 

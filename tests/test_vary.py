@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
@@ -81,6 +82,20 @@ def _edits(found: Iterable[Variant]) -> list[Edit]:
 
 def _ids(variant: Variant) -> list[str]:
     return [line.id for line in variant.spoken.turns]
+
+
+def _generated(strategy: SearchStrategy[Variant], seed: int) -> list[Variant]:
+    """What one short run under plain @given draws, twice drawn or not."""
+    seen: list[Variant] = []
+
+    @settings(max_examples=9, database=None, phases=(Phase.generate,))
+    @hypothesis.seed(seed)
+    @given(strategy)
+    def collect_them(variant: Variant) -> None:
+        seen.append(variant)
+
+    collect_them()
+    return seen
 
 
 # The port
@@ -243,16 +258,29 @@ def test_sessions_of_every_mixture_of_operators_are_drawn() -> None:
     assert frozenset[type[Edit]]().union(*mixtures) == {Pad, Insert, Move}
 
 
+def test_an_operator_is_switched_off_for_about_half_of_the_sessions() -> None:
+    @operator("free", effect="preserve")
+    def free(scenario: Scenario) -> SearchStrategy[Edit]:
+        return st.integers(20, 2000).map(lambda tokens: Pad(operator="free", anchor="ask", tokens=tokens))
+
+    # Were they always on, `free` would be missing from one session in three and the others from fewer.
+    found: list[Variant] = []
+    for seed in range(20):
+        found += _generated(variants(TRIP, operators=[_of(free), *_shipped("interrupt", "pad_turns")]), seed)
+    for name in ("free", "interrupt", "pad_turns"):
+        without = [variant for variant in found if name not in {edit.operator for edit in variant.edits}]
+        assert 0.5 < len(without) / len(found) < 0.85
+
+
+def test_no_operator_is_chosen_twice_at_one_turn() -> None:
+    for variant in _drawn(*_shipped("interrupt", "pad_turns")):
+        chosen = [(edit.anchor, edit.operator) for edit in variant.edits]
+        assert len(set(chosen)) == len(chosen)
+
+
 def test_variants_work_under_plain_given() -> None:
-    seen: list[Variant] = []
-
-    @settings(max_examples=20, database=None, phases=(Phase.generate,))
-    @given(variants(TRIP, operators=_shipped(), guarded=KNOWN))
-    def collect_them(variant: Variant) -> None:
-        seen.append(variant)
-
-    collect_them()
-    assert len({variant.key for variant in seen}) > 10
+    found = _generated(variants(TRIP, operators=_shipped(), guarded=KNOWN), seed=0)
+    assert len({variant.key for variant in found}) > 4
 
 
 # Drawing

@@ -10,7 +10,6 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-import click
 import typer
 
 from fuzzturn.cli import checking, fuzzing, making, replaying, rubrics, running, shrinking
@@ -19,6 +18,8 @@ from fuzzturn.errors import FuzzturnError, InternalError
 __all__ = ["app", "main"]
 
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
+# typer carries a click of its own, or uses the installed one: the root of its usage errors has a name but no address
+UsageError: type[Exception] = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
 
 app = typer.Typer(
     name="fuzzturn",
@@ -47,11 +48,11 @@ def run(arguments: Sequence[str] | None) -> int:
     try:
         code = command.main(args=None if arguments is None else list(arguments), standalone_mode=False)
         return code if isinstance(code, int) else 0
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except click.ClickException as error:
-        error.show(sys.stderr)
+    except UsageError as error:
+        error.show()  # type: ignore[attr-defined]
         return BAD_INPUT
     except InternalError as error:
         return _internal(error)

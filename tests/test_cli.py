@@ -1,0 +1,259 @@
+"""The command line: exit codes, JSON, files, and errors one can act on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzzturn.cli import run
+
+ROOT = Path(__file__).parent.parent
+KEYS = {
+    "schema", "run", "seed", "fingerprints", "spent", "exercised", "skipped_operators", "off_script", "agent_errors",
+    "judge_unscored", "undecided", "findings", "errors",
+}  # fmt: skip
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that belongs to no project."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def fuzz(*options: str, budget: int = 40) -> tuple[int, dict[str, Any]]:
+    code = run(
+        ["fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", str(budget), "--json", "a.json", *options]
+    )
+    result: dict[str, Any] = json.loads(Path("a.json").read_text())
+    return code, result
+
+
+def test_fuzz_finds_keeps_and_tells(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, result = fuzz()
+    assert code == 1
+    assert result.keys() >= KEYS
+    first = result["findings"][0]
+    assert first["kind"] == "blind_spot"
+    assert first["blind_in"] == ["agent"]
+    assert first["minimal"] is True
+    assert first["n_turns"] == len(first["turns"]) == 4
+    assert (empty / first["corpus_file"]).is_file()
+    out = capsys.readouterr().out
+    assert f"BLIND SPOT {first['id']}" in out
+    assert f"fuzzturn replay {first['corpus_file']}" in out
+
+
+def test_fuzz_leaves_a_run_folder_with_every_session_and_score(empty: Path) -> None:
+    _, result = fuzz(budget=10)
+    folder = empty / ".fuzzturn" / "runs" / result["run"]
+    sessions = [json.loads(line) for line in (folder / "sessions.jsonl").read_text().splitlines()]
+    assert len(sessions) == result["spent"]["sessions"] == 11
+    scores = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert {record["signal"] for record in scores} == {
+        "adherence",
+        "adherence.check",
+        "assertions",
+        "progress",
+        "judge",
+    }
+    needed = {
+        "schema",
+        "run",
+        "session",
+        "turn",
+        "turn_id",
+        "signal",
+        "value",
+        "detail",
+        "component",
+        "version",
+        "owner",
+    }
+    assert all(record.keys() >= needed for record in scores)
+    judged = [record for record in scores if record["signal"] == "judge"]
+    assert all(record["rubric_digest"] and record["context"] for record in judged)
+    assert json.loads((folder / "run.json").read_text())["findings"] == result["findings"]
+
+
+def test_the_same_seed_gives_the_same_file_to_the_byte(empty: Path) -> None:
+    fuzz("--out", "one")
+    fuzz("--out", "two", "--workers", "4")
+    one = {path.name: path.read_bytes() for path in Path("one/corpus").rglob("*.yaml")}
+    assert one
+    assert one == {path.name: path.read_bytes() for path in Path("two/corpus").rglob("*.yaml")}
+
+
+def test_without_compaction_nothing_is_found_and_the_exit_is_0(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, result = fuzz("--agent-option", "compaction=none")
+    assert code == 0
+    assert result["findings"] == []
+    assert result["exercised"]["no_leg_over"] > 0
+    assert "nothing found in 41 sessions" in capsys.readouterr().out
+
+
+def test_a_target_keeps_only_its_kind(empty: Path) -> None:
+    code, result = fuzz("--target", "assertion", budget=15)
+    assert (code, result["findings"]) == (0, [])
+
+
+def test_replay_says_failing_then_fixed(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, result = fuzz()
+    file = result["findings"][0]["corpus_file"]
+    capsys.readouterr()
+    assert run(["replay", file]) == 0
+    assert capsys.readouterr().out.startswith("FAILING")
+    assert run(["replay", file, "--strict"]) == 1
+    assert run(["replay", Path(file).stem, "--agent-option", "compaction=none"]) == 0
+    assert "FIXED" in capsys.readouterr().out
+
+
+def test_an_entry_marked_fixed_that_fails_again_is_a_regression(empty: Path) -> None:
+    _, result = fuzz()
+    file = Path(result["findings"][0]["corpus_file"])
+    file.write_text(file.read_text().replace("status: open", "status: fixed"))
+    assert run(["replay", str(file)]) == 1
+
+
+def test_an_entry_whose_checker_is_gone_is_an_error_that_names_it(
+    empty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, result = fuzz()
+    file = Path(result["findings"][0]["corpus_file"])
+    file.write_text(file.read_text().replace("checker: no_leg_over", "checker: no_leg_under"))
+    capsys.readouterr()
+    assert run(["replay", str(file)]) == 3
+    out = capsys.readouterr().out
+    assert out.startswith("ERROR")
+    assert "'no_leg_under'" in out
+    assert "did you mean 'no_leg_over'" in out
+
+
+def test_a_judge_that_sees_it_now_is_a_change(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, result = fuzz()
+    (empty / "strict.py").write_text(
+        "from fuzzturn import Verdict\n\n\n"
+        "class Strict:\n    def score(self, prompt):\n        return Verdict(0, 'no')\n\n\n"
+        "def build():\n    return Strict()\n"
+    )
+    capsys.readouterr()
+    assert run(["replay", result["findings"][0]["corpus_file"], "--judge", "strict.py:build"]) == 1
+    assert capsys.readouterr().out.startswith("CHANGED")
+
+
+def test_a_shrunk_entry_shrinks_to_itself(empty: Path) -> None:
+    _, result = fuzz()
+    file = Path(result["findings"][0]["corpus_file"])
+    turns = result["findings"][0]["turns"]
+    assert run(["shrink", str(file), "--json", "s.json"]) == 1
+    again = json.loads(Path("s.json").read_text())["finding"]
+    assert [turn["user"] for turn in again["turns"]] == [turn["user"] for turn in turns]
+    assert again["id"] == result["findings"][0]["id"]
+
+
+def test_run_scores_every_turn_in_window_and_block(empty: Path) -> None:
+    assert run(["run", "lisbon_offsite", "--json", "r.json"]) == 0
+    (session,) = json.loads(Path("r.json").read_text())["sessions"]
+    assert len(session["turns"]) == 12
+    assert all(set(turn["judge"]) == {"window+block"} for turn in session["turns"])
+    assert [turn["adherence"]["value"] for turn in session["turns"]] == [None, *[1.0] * 11]
+    assert session["goal_reached"] is True
+
+
+def test_run_exits_1_on_a_violation(empty: Path) -> None:
+    assert run(["run", "lisbon_offsite", "--agent-option", "threshold=500"]) == 1
+
+
+def test_an_agent_that_breaks_is_an_infrastructure_error(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (empty / "broken.py").write_text(
+        "class Broken:\n    def reply(self, message):\n        raise OSError('no route')\n\n\n"
+        "def build(environment):\n    return Broken()\n"
+    )
+    code, result = fuzz("--agent", "broken.py:build", budget=5)
+    assert code == 3
+    assert result["agent_errors"] == ["OSError: no route"]
+    assert run(["run", "lisbon_offsite", "--agent", "broken.py:build"]) == 3
+
+
+def test_init_makes_a_project_that_fuzzes_at_once(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(["init", "mine"]) == 0
+    assert run(["init", "mine"]) == 2
+    monkeypatch.chdir("mine")
+    assert run(["check"]) == 0
+    assert run(["fuzz", "--budget-sessions", "40"]) == 1
+    assert list(Path("corpus").rglob("*.yaml"))
+
+
+def test_freezing_a_rubric_refuses_an_id_that_is_taken(
+    empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(["init", "mine"])
+    old = Path("mine/rubrics/orbit-turn-quality-v3.json")
+    assert run(["rubric", "freeze", str(old)]) == 2
+    new = old.with_stem("orbit-turn-quality-v4")
+    new.write_text(old.read_text().replace("quality-v3", "quality-v4"))
+    assert run(["rubric", "freeze", str(new)]) == 0
+    new.write_text(new.read_text().replace("2026-03-02", "2026-03-03"))
+    monkeypatch.chdir("mine")
+    capsys.readouterr()
+    assert run(["run"]) == 2
+    assert "orbit-turn-quality-v4" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fuzz", "nowhere"], "no scenario is called 'nowhere'; known: lisbon_offsite"),
+        (["fuzz", "lisbon_offsite", "--agent", "orbti"], "no agent is called 'orbti'; did you mean 'orbit'?"),
+        (["fuzz", "lisbon_offsite", "--judge", "refrence"], "no judge is called 'refrence'; did you mean 'reference'?"),
+        (
+            ["fuzz", "lisbon_offsite", "--judge-context", "windows"],
+            "no judge context is called 'windows'; did you mean",
+        ),
+        (["fuzz", "lisbon_offsite", "--target", "blind"], "no target is called 'blind'"),
+        (["fuzz", "lisbon_offsite", "--agent-option", "keep"], "--agent-option 'keep' has no value; key=value"),
+        (["fuzz", "lisbon_offsite", "--agent-option", "kep=3"], "takes no option 'kep'; did you mean 'keep'?"),
+        (["fuzz", "lisbon_offsite", "--agent-option", "keep=few"], "'few'"),
+        (["fuzz", "lisbon_offsite", "--agent", "missing.py:build"], "missing.py"),
+        (["replay", "nothing"], "no corpus entry is called 'nothing'"),
+        (["fuzz", "--seed", "x"], "--seed"),
+        (["fuzz", "--budget-session", "3"], "--budget-sessions"),
+    ],
+)
+def test_bad_input_is_exit_2_and_one_message(
+    empty: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_the_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, fuzzturn\nfrom fuzzturn.cli import run\nrun(['--help'])\n"
+        "print(sorted({'litellm', 'networkx', 'pytest', 'hypothesis', 'pydantic'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_replay_loads_no_hypothesis(empty: Path) -> None:
+    _, result = fuzz()
+    file = result["findings"][0]["corpus_file"]
+    code = (
+        f"import sys\nfrom fuzzturn.cli import run\nassert run(['replay', {file!r}]) == 0\n"
+        "assert 'hypothesis' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=empty)
+
+
+def test_ci_runs_the_readme_s_own_test_command() -> None:
+    commands = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("python3 -m venv")]
+    assert len(commands) == 2
+    assert commands[1] in (ROOT / ".ci" / "run").read_text()
