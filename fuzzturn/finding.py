@@ -52,6 +52,11 @@ class Failure:
         return tuple(context for context in SERIOUSNESS if self.judge.get(context) == BLIND_SCORE)
 
     @property
+    def about(self) -> tuple[str, str | None, str | None]:
+        """What is wrong, whatever the judge makes of it: checker, constraint, milestone."""
+        return self.checker, self.constraint, self.milestone
+
+    @property
     def judge_context(self) -> JudgeContext | None:
         """The most serious context in which the judge is blind; None where it is blind in none."""
         return self.blind_in[0] if self.blind_in else None
@@ -82,12 +87,7 @@ class Pinned:
 
     def matches(self, failure: Failure) -> bool:
         """Whether `failure` is the same finding."""
-        same = (failure.kind, failure.checker, failure.constraint, failure.milestone) == (
-            self.kind,
-            self.checker,
-            self.constraint,
-            self.milestone,
-        )
+        same = failure.kind == self.kind and failure.about == (self.checker, self.constraint, self.milestone)
         blind = self.judge_context is None or self.judge_context in failure.blind_in
         return same and blind and (self.turn is None or self.turn == _stem(failure.turn_id))
 

@@ -59,8 +59,8 @@ def _compare(entry: Entry, trial: Trial) -> tuple[Outcome, str, Failure | None]:
     if same is not None:
         where = "" if same.turn == entry.turn else f" (at turn {same.turn}; it was turn {entry.turn})"
         return "FAILING", same.detail + where, same
-    akin = [f for f in trial.failures if (f.checker, f.constraint, f.milestone) == (
-        entry.checker, entry.constraint, entry.milestone)]  # fmt: skip
+    about = (entry.checker, entry.constraint, entry.milestone)
+    akin = [failure for failure in trial.failures if failure.about == about]
     if akin:
         was = ", ".join(entry.blind_in) or "no context"
         now = ", ".join(akin[0].blind_in) or "no context"

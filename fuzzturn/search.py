@@ -68,7 +68,7 @@ class Finding:
     original: Variant
     """The smallest variant in which the search saw it."""
     in_base: bool
-    """The unedited script shows it too."""
+    """The unedited script breaks the same thing, whatever the judge made of it there."""
     failing: Rate
     minimal: bool
     why: Why
@@ -230,7 +230,7 @@ async def shrink_failure(
         trial=final.trial,
         failure=final.failure,
         original=case.variant,
-        in_base=base is not None and any(pinned.matches(failure) for failure in base.failures),
+        in_base=base is not None and any(final.failure.about == failure.about for failure in base.failures),
         failing=rate(1 if again else 0, 1),
         minimal=again is not None,
         why=why,

@@ -123,9 +123,8 @@ async def _restated(case: Case, bench: Bench) -> Counterfactual:
 
 async def _still(case: Case, bench: Bench, variant: Variant) -> Counterfactual:
     """Whether the constraint is still broken (or the same thing still wrong), whatever the judge makes of it."""
-    wrong = {(f.constraint, f.checker, f.milestone) for f in (await bench.run(variant, [])).failures}
-    failure = case.failure
-    return "still fails" if (failure.constraint, failure.checker, failure.milestone) in wrong else "clean"
+    wrong = {failure.about for failure in (await bench.run(variant, [])).failures}
+    return "still fails" if case.failure.about in wrong else "clean"
 
 
 def _with_option(cast: Cast, key: str, value: str) -> Cast:
