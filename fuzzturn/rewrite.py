@@ -67,8 +67,10 @@ def grow_pad(variant: Variant, id: str, by: int) -> Variant:
     """The inserted filler turn `id`, larger by so many tokens (negative: smaller, down to the least filler)."""
     pad = variant.inserted[id]
     assert isinstance(pad, Pad)
+    twins = [other for other, edit in variant.inserted.items() if edit is pad]  # one object may stand in several places
+    place = [i for i, edit in enumerate(variant.edits) if edit is pad][twins.index(id)]
     grown = replace(pad, tokens=max((pad.tokens or PAD_TOKENS_MIN) + by, PAD_TOKENS_MIN))
-    return variant.with_edits(grown if edit is pad else edit for edit in variant.edits)
+    return variant.with_edits([*variant.edits[:place], grown, *variant.edits[place + 1 :]])
 
 
 def to_front(variant: Variant, id: str) -> Variant:

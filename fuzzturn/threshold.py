@@ -78,7 +78,8 @@ async def _sized(tree: Tree, variant: Variant, symbol: Pad, threshold: Threshold
     full = _fullness(turns, threshold.unit)
     if threshold.unit == "messages":
         missing = threshold.high - full - (2 if symbol.to == "after" else 0)
-        return [with_tokens(symbol, PAD_TOKENS_MIN)] * min(max(-(-missing // 2), 1), PROBE_TURNS_MAX)
+        count = min(max(-(-missing // 2), 1), PROBE_TURNS_MAX)
+        return [with_tokens(symbol, PAD_TOKENS_MIN) for _ in range(count)]
     if symbol.to == "after":
         anchor = next(line for line in lines[at:] if line.id == symbol.anchor)
         return [with_tokens(symbol, threshold.low - full - ANSWER_TOKENS - text_tokens(anchor.user))]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from itertools import count
 from math import inf
 from typing import Any, Literal, TypeAlias
 
-from fuzzturn.errors import InputError
+from fuzzturn.errors import InputError, Problem
 from fuzzturn.scenario import Assertion, Line, Scenario
 from fuzzturn.tokens import CHARACTERS_PER_TOKEN, PER_MESSAGE, text_tokens
 
@@ -28,6 +29,7 @@ __all__ = [
 
 END = "$"
 """The anchor behind the last scripted turn; no turn id can be this."""
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.:#-]*")
 PAD_TOKENS_MIN = 12
 """The shortest filler that still reads as a sentence."""
 
@@ -39,8 +41,14 @@ class Insert:
     operator: str
     anchor: str
     name: str
+    """Begins with a letter; letters, digits and _ . : # - follow. The turn's id is made from it."""
     user: str
     mentions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (_NAME.fullmatch(self.name) and self.user and all(self.mentions)):
+            accepted = "a name of letters, digits and _ . : # - that begins with a letter, and texts that are not empty"
+            raise InputError(Problem(what=f"operator {self.operator!r} drew {self!r}", accepted=accepted))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,15 +158,9 @@ def _speak(scenario: Scenario, edits: tuple[Edit, ...]) -> tuple[Scenario, Mappi
     # smaller session could carry a statement past a turn that the larger one kept it from.
     lines = [line for line in _order(scenario.turns, edits) if line.id not in dropped]
     kept = {line.id for line in lines}
-    turns, expected, inserted = _with_inserts([_only_after(line, kept) for line in lines], edits, scenario)
+    turns, expected, inserted = _with_inserts(lines, edits, scenario)
     assertions = [a for a in scenario.assertions if a.turn in kept]
     return scenario.model_copy(update={"turns": tuple(turns), "assertions": (*assertions, *expected)}), inserted
-
-
-def _only_after(line: Line, kept: set[str]) -> Line:
-    if all(id in kept for id in line.after):
-        return line
-    return line.model_copy(update={"after": tuple(id for id in line.after if id in kept)})
 
 
 def _order(lines: Sequence[Line], edits: tuple[Edit, ...]) -> Sequence[Line]:
@@ -238,12 +240,11 @@ _SMALL_TALK = (
 
 
 def filler(tokens: int) -> str:
-    """Small talk that asks for nothing, of exactly `tokens` tokens (at least PAD_TOKENS_MIN)."""
+    """Small talk that asks for nothing, of exactly `tokens` tokens (at least PAD_TOKENS_MIN), trailing off in dots."""
     length = (max(tokens, PAD_TOKENS_MIN) - PER_MESSAGE) * CHARACTERS_PER_TOKEN
     words = " ".join(_SMALL_TALK)
-    text = ((words + " ") * (length // len(words) + 1))[:length]
-    text = text.rstrip()
-    return text + "." * (length - len(text))
+    text = ((words + " ") * (length // len(words) + 1))[: length + 1]
+    return text[: text.rindex(" ")].ljust(length, ".")
 
 
 def with_tokens(pad: Pad, tokens: int) -> Pad:

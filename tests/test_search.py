@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,26 +11,12 @@ import pytest
 
 import kit
 from fuzzturn.finding import finding_order
-from fuzzturn.registry import Registered, collect
+from fuzzturn.project import Project
 from fuzzturn.search import Campaign, Outcome, search
 from fuzzturn.shrink import Problem, as_case, shrink
 from fuzzturn.variant import Variant
 
-STRATEGIES = Path(__file__).parent.parent / "strategies"
-
-
-def operators() -> list[Registered]:
-    found: list[Registered] = []
-    for path in sorted(STRATEGIES.glob("*.py")):
-        name = f"_test_search_{path.stem}"
-        if name not in sys.modules:
-            spec = importlib.util.spec_from_file_location(name, path)
-            assert spec is not None
-            assert spec.loader is not None
-            sys.modules[name] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(sys.modules[name])
-        found += collect(sys.modules[name])
-    return found
+OPERATORS = Project(root=Path(__file__).parent.parent).load_strategies().of_kind("operator")
 
 
 def campaign(**changes: Any) -> Campaign:
@@ -41,7 +25,7 @@ def campaign(**changes: Any) -> Campaign:
         scenario=kit.scenario(),
         cast=kit.cast(**options),
         registry=kit.registry(),
-        operators=operators(),
+        operators=OPERATORS,
         judge=kit.Reader(),
         judge_name="toy",
         rubric=kit.RUBRIC,

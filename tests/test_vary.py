@@ -1,7 +1,5 @@
 """Vary: the operators' port, what a scenario's variants are, and what each shipped operator offers."""
 
-import importlib.util
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from fuzzturn.errors import InputError, PortError
-from fuzzturn.registry import Registered, collect, tagger
+from fuzzturn.project import Project
+from fuzzturn.registry import Registered, tagger
 from fuzzturn.scenario import Line, Scenario
 from fuzzturn.variant import PAD_TOKENS_MIN, Drop, Edit, Insert, Move, Pad, Variant
 from fuzzturn.vary import Guarded, NotApplicable, draw, operator, skipped, variants
@@ -22,18 +21,8 @@ SHIPPED = ("drop_optional", "interrupt", "move_statement", "pad_to_threshold", "
 
 
 def _shipped(*names: str) -> list[Registered]:
-    found: list[Registered] = []
-    for name in names or SHIPPED:
-        spec = importlib.util.spec_from_file_location(
-            f"_vary_operator_{name}", Path(__file__).parents[1] / "strategies" / f"{name}.py"
-        )
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-        found += collect(module)
-    return found
+    registry = Project(root=Path(__file__).parents[1]).load_strategies()
+    return [registry.get("operator", name) for name in names or SHIPPED]
 
 
 def _of(function: Callable[..., Any]) -> Registered:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import time
 from dataclasses import asdict
@@ -70,6 +71,8 @@ def fuzz(
 def _fuzz(staging: Staging, scenarios: list[Scenario], target: str, sessions: int, json_file: Path | None) -> int:
     from fuzzturn.records import Run
 
+    # Hypothesis keeps what it learns of local modules on disk; ours goes beside the runs, not into the user's folder
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(staging.home / ".fuzzturn" / "hypothesis"))
     campaigns = [_campaign(staging, scenario, target, sessions) for scenario in scenarios]
     run = Run.create(staging.home, "fuzz")
     begun = time.perf_counter()

@@ -1,20 +1,20 @@
 """The laws of variants: what holds for every script, every set of edits and everything the operators draw."""
 
-import importlib.util
 import json
 import random
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
+from typing import Any
 
 import hypothesis
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from fuzzturn.errors import InputError
 from fuzzturn.ledger import Ledger, opening, speak
-from fuzzturn.registry import Registered, collect
+from fuzzturn.project import Project
 from fuzzturn.scenario import Line, Scenario
 from fuzzturn.tokens import text_tokens
 from fuzzturn.variant import (
@@ -35,25 +35,10 @@ from fuzzturn.vary import Guarded, draw, variants
 
 SOME = settings(max_examples=40, deadline=None, database=None)
 CONSTRAINTS = ("c0", "c1", "c2")
+WORDS = st.text(min_size=1, max_size=3)
 
 
-def _operators(*names: str) -> list[Registered]:
-    found: list[Registered] = []
-    for name in names:
-        spec = importlib.util.spec_from_file_location(
-            f"_laws_operator_{name}", Path(__file__).parents[2] / "strategies" / f"{name}.py"
-        )
-        assert spec is not None
-        assert spec.loader is not None
-        module = sys.modules.get(spec.name) or importlib.util.module_from_spec(spec)
-        if spec.name not in sys.modules:
-            sys.modules[spec.name] = module
-            spec.loader.exec_module(module)
-        found += collect(module)
-    return found
-
-
-SHIPPED = _operators("interrupt", "move_statement", "pad_to_threshold", "pad_turns", "drop_optional")
+SHIPPED = Project(root=Path(__file__).parents[2]).load_strategies().of_kind("operator")
 
 
 def _scenario(turns: Sequence[Mapping[str, object]], **more: object) -> Scenario:
@@ -230,10 +215,16 @@ def test_edits_survive_the_way_through_json(drawn: tuple[Scenario, list[Edit]]) 
 
 
 @SOME
-@given(st.text(max_size=3), st.text(max_size=3), st.lists(st.text(max_size=2), max_size=2))
-def test_even_empty_words_survive_the_way_through_json(name: str, user: str, mentions: list[str]) -> None:
+@given(st.from_regex(r"[A-Za-z][A-Za-z0-9_.:#-]{0,3}", fullmatch=True), WORDS, st.lists(WORDS, max_size=2))
+def test_whatever_an_insert_says_survives_the_way_through_json(name: str, user: str, mentions: list[str]) -> None:
     edit = Insert(operator="", anchor="", name=name, user=user, mentions=tuple(mentions))
     assert edit_from_json(json.loads(json.dumps(edit_to_json(edit)))) == edit
+
+
+@pytest.mark.parametrize("wrong", [{"name": ""}, {"name": "a b"}, {"user": ""}, {"mentions": ("",)}])
+def test_an_insert_that_could_not_be_spoken_is_refused_at_once(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="operator 'mine' drew"):
+        Insert(**{"operator": "mine", "anchor": "t0", "name": "side", "user": "Hello?"} | wrong)
 
 
 @SOME
@@ -261,7 +252,7 @@ def _binding_at_guarded(spoken: Scenario, guarded: Guarded) -> set[tuple[str, st
 
 def _moves(data: st.DataObject, scenario: Scenario, guarded: Guarded) -> list[Edit]:
     """One move of each of some of the turns that can be moved."""
-    (piece,) = _operators("move_statement")
+    (piece,) = (piece for piece in SHIPPED if piece.tag.name == "move_statement")
     offered = [piece.function(scenario, line, guarded) for line in scenario.turns if line.states]
     return [data.draw(moves) for moves in offered if moves is not None and data.draw(st.booleans())]
 
