@@ -110,7 +110,8 @@ class _Tally:
     off_script: int = 0
     unscored: int = 0
     errors: dict[str, None] = field(default_factory=dict)
-    smallest: dict[Pinned, tuple[Case, Tree]] = field(default_factory=dict)
+    smallest: dict[Pinned, tuple[Case, Tree, Variant]] = field(default_factory=dict)
+    """With the tree it was played in and the whole variant that it was cut from."""
 
     def add(self, trial: Trial, tree: Tree) -> None:
         self.sessions += 1
@@ -129,7 +130,7 @@ class _Tally:
         case = as_case(trial, pinned, self.threshold)
         known = self.smallest.get(pinned)
         if case is not None and (known is None or finding_order(case.variant) < finding_order(known[0].variant)):
-            self.smallest[pinned] = (case, tree)
+            self.smallest[pinned] = (case, tree, trial.variant)
 
 
 async def search(campaign: Campaign, hear: Hear | None = None) -> Outcome:
@@ -146,8 +147,8 @@ async def search(campaign: Campaign, hear: Hear | None = None) -> Outcome:
             tally.add(trial, tree)
             tell(trial)
     found = [
-        await shrink_failure(case, pinned, bench.with_tree(tree), campaign, base)
-        for pinned, (case, tree) in sorted(tally.smallest.items(), key=lambda item: _rank(item[0]))
+        await shrink_failure(case, pinned, bench.with_tree(tree), campaign, original, base)
+        for pinned, (case, tree, original) in sorted(tally.smallest.items(), key=lambda item: _rank(item[0]))
     ]
     return Outcome(
         base=base,
@@ -216,9 +217,12 @@ def _batches(variants: Sequence[Variant], size: int) -> Iterator[Sequence[Varian
 
 
 async def shrink_failure(
-    case: Case, pinned: Pinned, bench: Bench, campaign: Campaign, base: Trial | None = None
+    case: Case, pinned: Pinned, bench: Bench, campaign: Campaign, original: Variant, base: Trial | None = None
 ) -> Finding:
-    """Shrink a case, play the result afresh, and explain it. `base` None = the unedited script was not played."""
+    """Shrink a case, play the result afresh, and explain it.
+
+    `original` is what the case was cut from; `base` None = the unedited script was not played.
+    """
     small = await shrink(case, Problem(pinned, bench, campaign.batch))
     fresh = bench.with_tree(Tree(campaign.cast, campaign.scenario, bench.tree.meter))
     trial = await fresh.run(small.variant)
@@ -229,7 +233,7 @@ async def shrink_failure(
         scenario=campaign.scenario,
         trial=final.trial,
         failure=final.failure,
-        original=case.variant,
+        original=original,
         in_base=base is not None and any(final.failure.about == failure.about for failure in base.failures),
         failing=rate(1 if again else 0, 1),
         minimal=again is not None,

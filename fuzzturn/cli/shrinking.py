@@ -86,4 +86,4 @@ async def _shrink(entry: Entry, campaign: Campaign, path: Path) -> Finding:
     if case is None:
         what = f"{entry.kind} {entry.finding} does not show with this agent and judge"
         raise InputError(Problem(file=str(path), what=what, accepted="`fuzzturn replay` says what became of it"))
-    return await shrink_failure(case, entry.pinned(), bench, campaign)
+    return await shrink_failure(case, entry.pinned(), bench, campaign, variant)
