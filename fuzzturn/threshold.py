@@ -7,13 +7,13 @@ compacted. Some policies count tokens, some count messages; filler turns of grow
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from fuzzturn.rewrite import OPERATOR
 from fuzzturn.scenario import Scenario
-from fuzzturn.session import Chat, Compaction, ModelCall, Turn
-from fuzzturn.tokens import messages_tokens, text_tokens
+from fuzzturn.session import Chat, Compaction, ModelCall, ToolCall, Turn
+from fuzzturn.tokens import message_tokens, messages_tokens, text_tokens
 from fuzzturn.tree import Tree
 from fuzzturn.variant import PAD_TOKENS_MIN, Edit, Pad, Variant, with_tokens
 
@@ -23,6 +23,7 @@ PROBE_TOKENS = (250, 500, 1000, 2000, 4000)
 PROBE_TURNS_MAX = 24
 BRACKET_TOKENS = 24
 """Narrow enough: the padding found from it is checked by a run anyhow."""
+PROBES_MAX = 10
 ANSWER_TOKENS = 16
 """What an agent's answer to small talk is expected to add."""
 
@@ -37,22 +38,72 @@ class Threshold:
 
 
 async def calibrate(tree: Tree, scenario: Scenario) -> Threshold | None:
-    """The bracket for this agent, from filler spoken before the second scripted turn.
+    """The bracket for this agent: from the unedited script, then from filler spoken late in it.
 
-    None where the agent does not tell its contexts, or where nothing up to PROBE_TOKENS tokens in one turn and
-    PROBE_TURNS_MAX small turns makes it compact.
+    Late, because a policy may leave a context alone that holds too little to drop; and since the script up to there
+    has been played already, a probe costs two turns. None where the agent does not tell its contexts, or where
+    nothing up to PROBE_TOKENS tokens in one turn and PROBE_TURNS_MAX small turns makes it compact.
     """
-    if len(scenario.turns) < 2:
+    base = (await tree.play(scenario)).turns
+    seen = _Points(_sizes(base, "tokens"))
+    if not seen.points or len(scenario.turns) < 2:
         return None
+    probe = _Probe(tree, scenario, base)
     for tokens in PROBE_TOKENS:
-        turns = await _probe(tree, scenario, [tokens])
-        sizes = _sizes(turns, "tokens")
-        if not sizes:
-            return None
-        if any(compacted for _, compacted in sizes):
-            return await _narrow(tree, scenario, tokens, _bracket(turns, "tokens"))
-    turns = await _probe(tree, scenario, [PAD_TOKENS_MIN] * PROBE_TURNS_MAX)
-    return _bracket(turns, "messages") if any(turn.compactions for turn in turns) else None
+        if seen.high is None:
+            seen.add(_sizes(await probe.play([tokens]), "tokens"))
+    if seen.high is not None:
+        await _narrow(probe, seen)
+        return Threshold(unit="tokens", low=seen.low, high=seen.high)
+    counted = _Points(_sizes(await probe.play([PAD_TOKENS_MIN] * PROBE_TURNS_MAX), "messages"))
+    return None if counted.high is None else Threshold(unit="messages", low=counted.low, high=counted.high)
+
+
+class _Probe:
+    """Filler before the last scripted turn that the unedited script reaches without compaction."""
+
+    def __init__(self, tree: Tree, scenario: Scenario, base: Sequence[Turn]) -> None:
+        self._tree, self._scenario = tree, scenario
+        compacted = next((i for i, turn in enumerate(base) if turn.compactions), len(base))
+        # Automatic answers are turns, too: count scripted ones only.
+        reached = sum(not turn.auto for turn in base[: compacted + 1])
+        self._at = max(min(reached, len(scenario.turns)) - 1, 1)
+
+    async def play(self, pads: Sequence[int]) -> tuple[Turn, ...]:
+        """The script up to there, filler of these sizes, and one turn more."""
+        anchor = self._scenario.turns[self._at].id
+        edits = tuple(Pad(operator=OPERATOR, anchor=anchor, tokens=tokens) for tokens in pads)
+        spoken = Variant(self._scenario, edits).spoken
+        return (await self._tree.play(_first(spoken, self._at + len(pads) + 1))).turns
+
+    async def fullness(self) -> int:
+        """Tokens of the context just before the filler."""
+        return _fullness((await self._tree.play(_first(self._scenario, self._at))).turns, "tokens")
+
+
+def _first(scenario: Scenario, turns: int) -> Scenario:
+    return scenario.model_copy(update={"turns": scenario.turns[:turns]})
+
+
+class _Points:
+    """Context sizes at which compaction was possible, and whether it happened; together they bracket the threshold."""
+
+    def __init__(self, points: Iterable[tuple[int, bool]]) -> None:
+        self.points = list(points)
+
+    def add(self, points: Iterable[tuple[int, bool]]) -> None:
+        self.points += points
+
+    @property
+    def high(self) -> int | None:
+        """The smallest size that was compacted; None = none was."""
+        return min((size for size, compacted in self.points if compacted), default=None)
+
+    @property
+    def low(self) -> int:
+        """The largest size below that which was left alone. (What compaction cannot shrink may stay larger.)"""
+        ceiling = self.high or 2**31
+        return max((size for size, compacted in self.points if not compacted and size < ceiling), default=0)
 
 
 async def solve(tree: Tree, variant: Variant, threshold: Threshold | None) -> Variant:
@@ -73,8 +124,7 @@ async def _sized(tree: Tree, variant: Variant, symbol: Pad, threshold: Threshold
         return []
     lines = variant.spoken.turns
     at = [line.id for line in lines].index(place)
-    before = variant.spoken.model_copy(update={"turns": lines[:at]})
-    turns = (await tree.play(before)).turns if at else ()
+    turns = (await tree.play(_first(variant.spoken, at))).turns if at else ()
     full = _fullness(turns, threshold.unit)
     if threshold.unit == "messages":
         missing = threshold.high - full - (2 if symbol.to == "after" else 0)
@@ -86,50 +136,42 @@ async def _sized(tree: Tree, variant: Variant, symbol: Pad, threshold: Threshold
     return [with_tokens(symbol, threshold.high - full)]
 
 
-async def _probe(tree: Tree, scenario: Scenario, pads: Sequence[int]) -> tuple[Turn, ...]:
-    anchor = scenario.turns[1].id
-    probe = Variant(scenario, tuple(Pad(operator=OPERATOR, anchor=anchor, tokens=tokens) for tokens in pads)).spoken
-    return (await tree.play(probe.model_copy(update={"turns": probe.turns[: len(pads) + 1]}))).turns
-
-
-async def _narrow(tree: Tree, scenario: Scenario, tokens: int, bracket: Threshold) -> Threshold:
-    low_pad, high_pad = PAD_TOKENS_MIN, tokens
-    while bracket.high - bracket.low > BRACKET_TOKENS and high_pad - low_pad > 1:
-        middle = (low_pad + high_pad) // 2
-        seen = _bracket(turns := await _probe(tree, scenario, [middle]), "tokens")
-        if any(turn.compactions for turn in turns):
-            high_pad, bracket = middle, replace(bracket, high=min(bracket.high, seen.high))
-        else:
-            low_pad = middle
-        bracket = replace(bracket, low=max(bracket.low, min(seen.low, bracket.high - 1)))
-    return bracket
-
-
-def _bracket(turns: Iterable[Turn], unit: Literal["tokens", "messages"]) -> Threshold:
-    """The largest context left alone before the first compaction, and the size at that compaction."""
-    sizes = _sizes(turns, unit)
-    first = next((i for i, (_, compacted) in enumerate(sizes) if compacted), len(sizes))
-    low = max((size for size, _ in sizes[:first]), default=0)
-    high = sizes[first][0] if first < len(sizes) else 2**31
-    return Threshold(unit=unit, low=low, high=max(high, low + 1))
+async def _narrow(probe: _Probe, seen: _Points) -> None:
+    """Halve the bracket by filler that fills the context to its middle."""
+    full = await probe.fullness()
+    for _ in range(PROBES_MAX):
+        high = seen.high or 0
+        if high - seen.low <= BRACKET_TOKENS:
+            break
+        seen.add(_sizes(await probe.play([(seen.low + high) // 2 - full]), "tokens"))
 
 
 def _sizes(turns: Iterable[Turn], unit: Literal["tokens", "messages"]) -> list[tuple[int, bool]]:
     """The context's size at every point where compaction was possible, and whether it happened there."""
-    return list(_points([event for turn in turns for event in turn.events], unit))
+    return list(_points(turns, unit))
 
 
-def _points(events: Sequence[object], unit: Literal["tokens", "messages"]) -> Iterator[tuple[int, bool]]:
-    last: int | None = None
-    for event in events:
-        if isinstance(event, Compaction):
-            if unit == "tokens" and event.before is not None:
-                yield event.before, True
-            else:  # not told: at least one message more than the call before it
-                yield (0 if last is None else last) + 1, True
-        elif isinstance(event, ModelCall) and event.context is not None:
-            last = _size(event.context, unit)
-            yield last, False
+def _points(turns: Iterable[Turn], unit: Literal["tokens", "messages"]) -> Iterator[tuple[int, bool]]:
+    full = 0  # the context now, as far as what was reported tells
+    fresh = False  # just compacted: what the next call sees was not left alone
+    for turn in turns:
+        full += text_tokens(turn.user) if unit == "tokens" else 1
+        for event in turn.events:
+            if isinstance(event, Compaction):
+                told = event.before if unit == "tokens" else None
+                yield (full if told is None else told), True
+                fresh = True
+            elif isinstance(event, ModelCall):
+                if event.context is not None:
+                    full = _size(event.context, unit)
+                    if not fresh:
+                        yield full, False
+                fresh = False
+                full += 0 if unit == "tokens" else 1  # its answer, whose tokens come with its text or tool calls
+            elif isinstance(event, ToolCall):
+                full += message_tokens({"content": event.result or event.error}) if unit == "tokens" else 1
+            else:
+                full += text_tokens(event.text) if unit == "tokens" else 0
 
 
 def _size(context: Sequence[Chat], unit: Literal["tokens", "messages"]) -> int:
