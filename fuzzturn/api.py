@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuzzturn.drive import Cast, Meter
+from fuzzturn.errors import AgentError
 from fuzzturn.measure import Jury
 from fuzzturn.ports import Agent, Judge
 from fuzzturn.project import find_project
@@ -52,10 +53,14 @@ def play(
     """Speak a scenario or variant to an agent once and score every turn; `trial.failures` is what went wrong.
 
     `agent` as on the command line, or a build function. Without a judge nothing is judged; with one, the turns at
-    which a checker failed are, in every context. Not for use inside a running event loop.
+    which a checker failed are, in every context. Raises AgentError where the agent raises: a test must not pass
+    because of that. Not for use inside a running event loop.
     """
     variant = what if isinstance(what, Variant) else Variant(what if isinstance(what, Scenario) else scenario(what))
-    return asyncio.run(_play(variant, _cast(variant.scenario, agent, options or {}, seed), judge))
+    trial = asyncio.run(_play(variant, _cast(variant.scenario, agent, options or {}, seed), judge))
+    if (error := trial.measured.session.error) is not None:
+        raise AgentError(f"the agent raised {error}")
+    return trial
 
 
 def _cast(of: Scenario, agent: str | Callable[..., Agent], options: Mapping[str, str], seed: int) -> Cast:

@@ -19,11 +19,11 @@ from fuzzturn.finding import Kind, Pinned
 from fuzzturn.registry import Registry
 from fuzzturn.rubric import Rubric
 from fuzzturn.scenario import Part, Scenario
-from fuzzturn.scenario_file import parse_scenario, scenario_to_data
+from fuzzturn.scenario_file import parse_scenario
 from fuzzturn.scores import JudgeContext, Visibility
 
 __all__ = [
-    "Entry", "FingerprintNote", "Note", "Provenance", "RateNote", "entry_scenario", "load_entry", "pieces_of",
+    "Entry", "FingerprintNote", "Note", "Provenance", "RateNote", "as_kept", "load_entry", "pieces_of",
     "save_entry",
 ]  # fmt: skip
 
@@ -138,15 +138,14 @@ def load_entry(path: Path) -> Entry:
     return entry
 
 
-def entry_scenario(spoken: Scenario) -> Mapping[str, Any]:
+def as_kept(spoken: Scenario) -> Scenario:
     """The scenario of an entry: as spoken, without constraints that no turn of it states."""
     stated = {id for line in spoken.turns for id in line.states}
     kept = [c for c in spoken.constraints if c.id in stated or c.source == "system"]
     ids = {c.id for c in kept}
     kept = [c if c.supersedes in ids else c.model_copy(update={"supersedes": None}) for c in kept]
     turns = [line.model_copy(update={"lifts": tuple(x for x in line.lifts if x in ids)}) for line in spoken.turns]
-    bare = spoken.model_copy(update={"constraints": tuple(kept), "turns": tuple(turns), "interruptions": ()})
-    return scenario_to_data(bare)
+    return spoken.model_copy(update={"constraints": tuple(kept), "turns": tuple(turns), "interruptions": ()})
 
 
 def pieces_of(scenario: Scenario, registry: Registry) -> dict[str, str]:

@@ -14,9 +14,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, closest
+from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, blaming, closest, origin
 from fuzzturn.ports import Agent, Environment, Reply
 from fuzzturn.scenario import Line, Scenario
 from fuzzturn.session import Event, Fingerprint, ModelCall, Session, ToolCall, Turn
@@ -91,7 +92,8 @@ class Stage:
     def __init__(self, cast: Cast, scenario: Scenario, meter: Meter) -> None:
         self._meter = meter
         environment_seed = seed_for(cast.seed, scenario.scenario, "environment", cast.sample)
-        self._environment: Any = cast.make_environment(seed=environment_seed)
+        with blaming(f"environment {scenario.environment!r}"):
+            self._environment: Any = cast.make_environment(seed=environment_seed)
         self._recorder = Recorder(self._environment)
         self.session_id = f"{scenario.scenario}-{cast.seed}-{cast.sample}"
         if hasattr(self._environment, "open"):
@@ -128,7 +130,8 @@ class Stage:
         except FuzzturnError:
             raise
         except Exception as raised:  # noqa: BLE001 - the agent boundary: what it raises becomes data
-            error = f"{type(raised).__name__}: {raised}"
+            file, at = origin(raised)
+            error = f"{type(raised).__name__}: {raised} ({Path(file).name}:{at})"
         merged = interleave(events, self._recorder.recorded)
         return Turn(n=n, id=line.id, user=line.user, events=merged, state=self._observe(), auto=auto, error=error)
 
@@ -151,7 +154,8 @@ class Stage:
             await _maybe(self._environment.close())
 
     def _observe(self) -> Mapping[str, Any]:
-        observed = self._environment.observe()
+        with blaming("environment.observe()"):
+            observed = self._environment.observe()
         if not isinstance(observed, Mapping):
             raise PortError(f"environment.observe() returned {observed!r}; it returns a mapping of JSON-able data")
         return copy.deepcopy(dict(observed))
@@ -277,4 +281,5 @@ def _build(cast: Cast, environment: Recorder, offers: Mapping[str, Any]) -> Agen
     ]
     if problems:
         raise InputError(problems)
-    return cast.build(environment, **given, **cast.options)
+    with blaming(f"the build of agent {cast.name}"):
+        return cast.build(environment, **given, **cast.options)

@@ -4,18 +4,25 @@
     ├── InputError            a file, option or name the user gave cannot be used       exit 2
     │   └── UnknownName       a name nothing answers to; carries the closest match
     ├── PortError             an agent, environment, judge or checker broke its port    exit 2
+    ├── AgentError            from Python only: the agent raised while it was played
     └── InternalError         fuzzturn itself is wrong; please report                   exit 70
 
-An agent that raises is not an error of the harness: it becomes data (`Turn.error`).
+To a campaign an agent that raises is not an error: it becomes data (`Turn.error`).
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["FuzzturnError", "InputError", "InternalError", "PortError", "Problem", "UnknownName", "closest"]
+__all__ = [
+    "AgentError", "FuzzturnError", "InputError", "InternalError", "PortError", "Problem", "UnknownName", "blaming",
+    "closest", "origin",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -62,8 +69,33 @@ class PortError(FuzzturnError):
     """Code behind a port (agent, environment, judge, checker, …) did what the port forbids."""
 
 
+class AgentError(FuzzturnError):
+    """The agent raised while it was played from Python; a test must not pass because of that."""
+
+
 class InternalError(FuzzturnError):
     """fuzzturn contradicted itself; never the user's fault."""
+
+
+@contextmanager
+def blaming(who: str) -> Iterator[None]:
+    """What the user's code inside raises becomes a PortError that says who raised it, what, and at which line."""
+    try:
+        yield
+    except FuzzturnError:
+        raise
+    except Exception as error:
+        file, line = origin(error)
+        raise PortError(f"{file}:{line}: {who} raised {type(error).__name__}: {error}") from error
+
+
+def origin(error: BaseException) -> tuple[str, int]:
+    """File and line that an error comes from: the innermost frame that is neither ours nor an installed library's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = str(Path(__file__).parent)
+    own = [f for f in frames if not f.filename.startswith((ours, "<")) and "site-packages" not in f.filename]
+    last = (own or frames)[-1]
+    return last.filename, last.lineno or 0
 
 
 def closest(given: str, known: Iterable[str]) -> str:

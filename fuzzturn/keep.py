@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from fuzzturn.corpus import Entry, FingerprintNote, Note, Provenance, RateNote, entry_scenario, pieces_of
+from fuzzturn.corpus import Entry, FingerprintNote, Note, Provenance, RateNote, as_kept, pieces_of
 from fuzzturn.drive import Cast
 from fuzzturn.registry import Registry
 from fuzzturn.rubric import Rubric
+from fuzzturn.scenario_file import scenario_to_data
 from fuzzturn.scores import as_json
 from fuzzturn.search import Finding
 from fuzzturn.variant import Variant, said_tokens
@@ -18,7 +19,7 @@ __all__ = ["as_entry"]
 
 def as_entry(found: Finding, cast: Cast, judge: FingerprintNote | None, rubric: Rubric, registry: Registry) -> Entry:
     """Everything that a file needs in order to replay and to be reviewed by itself."""
-    failure, spoken = found.failure, found.trial.variant.spoken
+    failure, kept = found.failure, as_kept(found.trial.variant.spoken)
     return Entry(
         finding=found.id,
         kind=failure.kind,
@@ -38,9 +39,9 @@ def as_entry(found: Finding, cast: Cast, judge: FingerprintNote | None, rubric: 
         agent=FingerprintNote(name=cast.name, options=dict(cast.options), identity=found.identity),
         judge=judge,
         provenance=_provenance(found, cast),
-        pieces=pieces_of(spoken, registry),
+        pieces=pieces_of(kept, registry),
         rubric=rubric,
-        scenario=entry_scenario(spoken),
+        scenario=scenario_to_data(kept),
         records=tuple(_plain(as_json(scores)) for scores in found.trial.measured.scores),
     )
 

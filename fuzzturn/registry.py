@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from fuzzturn.errors import InputError, Problem, UnknownName
+from fuzzturn.errors import InputError, Problem, UnknownName, blaming
 
 __all__ = ["Registered", "Registry", "Tag", "collect", "tagger"]
 
@@ -42,6 +42,11 @@ class Registered:
     tag: Tag
     function: Callable[..., Any]
     file: str
+
+    def run(self, *args: Any, **options: Any) -> Any:
+        """Call the function. Raises PortError with the place of the fault where the function raises."""
+        with blaming(f"{self.tag.kind} {self.tag.name!r}"):
+            return self.function(*args, **options)
 
     def digest(self) -> str:
         """First 16 hex of the sha256 of the defining file: notes in a corpus entry which code was meant."""

@@ -2,7 +2,8 @@
 
 FAILING   the same finding, at the same turn or another
 FIXED     the constraint (milestone, expectation) is honoured now
-CHANGED   it is still broken, but not as it was: the judge sees it now, or no longer does
+CHANGED   still broken, but not as it was: the judge sees it now, or no longer does; or the agent does nothing any more
+          that the checker could look at, which proves nothing
 ERROR     nothing can be said: the agent broke, or a name that the entry uses is gone
 """
 
@@ -65,7 +66,14 @@ def _compare(entry: Entry, trial: Trial) -> tuple[Outcome, str, Failure | None]:
         was = ", ".join(entry.blind_in) or "no context"
         now = ", ".join(akin[0].blind_in) or "no context"
         return "CHANGED", f"{akin[0].detail}; the judge was blind in {was}, now in {now}", akin[0]
+    if entry.constraint is not None and not _exercised(entry.constraint, trial):
+        untested = f"the agent did nothing that {entry.checker} looks at, so {entry.constraint} was not tested"
+        return "CHANGED", untested, None
     return "FIXED", f"{entry.constraint or entry.milestone or entry.checker} holds in every turn", None
+
+
+def _exercised(constraint: str, trial: Trial) -> bool:
+    return any(c.constraint == constraint for scores in trial.measured.scores for c in scores.adherence.exercised)
 
 
 def missing(entry: Entry, error: UnknownName) -> Replayed:

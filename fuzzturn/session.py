@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from fuzzturn.errors import PortError
+
 __all__ = [
     "Chat", "Commitment", "Compaction", "Event", "Fingerprint", "Message", "ModelCall", "Session", "ToolCall", "Turn",
 ]  # fmt: skip
@@ -71,7 +73,14 @@ class Compaction:
 
 
 def _copied(messages: Sequence[Chat] | None) -> tuple[Chat, ...] | None:
-    return None if messages is None else tuple(dict(message) for message in messages)
+    if messages is None:
+        return None
+    for i, message in enumerate(messages):
+        if not isinstance(message, Mapping):
+            raise PortError(
+                f"a context holds chat messages ({{'role': …, 'content': …}}); entry {i + 1} is {message!r}"
+            )
+    return tuple(dict(message) for message in messages)
 
 
 Event: TypeAlias = Message | ModelCall | ToolCall | Compaction

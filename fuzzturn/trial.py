@@ -25,6 +25,10 @@ class Trial:
     measured: Measured
     failures: tuple[Failure, ...]
 
+    def __repr__(self) -> str:
+        wrong = "; ".join(f"turn {f.turn} {f.kind} {f.checker}: {f.detail}" for f in self.failures)
+        return f"<trial of {self.variant!r}: {wrong or 'nothing wrong'}>"
+
 
 @dataclass(frozen=True)
 class Bench:

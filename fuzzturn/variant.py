@@ -119,6 +119,10 @@ class Variant:
         unsolved = [(n, pad.to) for n, pad in extras if isinstance(pad, Pad) and pad.tokens is None]
         return spoken_key(self.spoken, extra=unsolved or None)
 
+    def __repr__(self) -> str:
+        """Short, since it stands in every failing test of a user's: which scenario, and what was done to it."""
+        return f"<{self.scenario.scenario}{''.join(f' + {_briefly(edit)}' for edit in self.edits)}>"
+
     def with_edits(self, edits: Iterable[Edit]) -> Variant:
         return Variant(self.scenario, tuple(edits))
 
@@ -127,6 +131,20 @@ def spoken_key(scenario: Scenario, *, extra: object = None) -> str:
     """sha256 over what the turns say and do to the ledger; ids and titles do not count."""
     said = [[line.user, line.states, line.lifts] for line in scenario.turns]
     return hashlib.sha256(json.dumps([scenario.scenario, said, extra]).encode()).hexdigest()
+
+
+def _briefly(edit: Edit) -> str:
+    match edit:
+        case Pad(tokens=None):
+            return f"pad(to threshold {edit.to} {edit.anchor})"
+        case Pad():
+            return f"pad({edit.tokens} tokens before {edit.anchor})"
+        case Insert():
+            return f"{edit.name}(before {edit.anchor})"
+        case Drop():
+            return f"drop({edit.anchor})"
+        case Move():
+            return f"move({edit.anchor} by {edit.offset:+d})"
 
 
 def edit_to_json(edit: Edit) -> dict[str, Any]:

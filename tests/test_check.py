@@ -164,7 +164,7 @@ def test_a_file_that_cannot_be_loaded_is_an_error_of_the_check(tmp_path: Path) -
         ("environment: shop", "environment: ^closed", "environment 'closed' ("),
         ("{name: buy, args: {price: 450}}", "^{name: buy, args: {price: 451}}", "checker 'cap' fails an example that"),
         ("{name: buy, args: {price: 610}}", "^{name: buy, args: {price: 10}}", "checker 'cap' passes an example that"),
-        ("pass: [{name: buy, args: {price: 450}}", "^pass: [{name: buy, args: {prize: 1}}", "checker 'cap' ("),
+        ("pass: [{name: buy, args: {price: 450}}", "^pass: [{name: buy, args: {prize: 1}}", f"{__file__}:"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_an_error_at_its_place(tmp_path: Path, change: str, to: str, said: str) -> None:

@@ -176,7 +176,7 @@ def test_an_agent_that_breaks_is_an_infrastructure_error(empty: Path, capsys: py
     )
     code, result = fuzz("--agent", "broken.py:build", budget=5)
     assert code == 3
-    assert result["agent_errors"] == ["OSError: no route"]
+    assert result["agent_errors"] == ["OSError: no route (broken.py:3)"]
     assert run(["run", "lisbon_offsite", "--agent", "broken.py:build"]) == 3
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -58,7 +59,7 @@ def test_what_an_agent_raises_is_data() -> None:
 
     session = played(Broken)
     assert len(session.turns) == 1
-    assert session.error == "ValueError: no idea"
+    assert re.fullmatch(r"ValueError: no idea \(test_drive.py:\d+\)", str(session.error))
 
 
 def test_a_reply_that_is_no_reply_is_refused_by_name() -> None:

@@ -102,7 +102,7 @@ def test_an_agent_that_raises_ends_its_session_and_no_other() -> None:
     )
     tree = Tree(cast, SCRIPT, Meter())
     broken = kit.wait(tree.play(SCRIPT))
-    assert broken.error == "RuntimeError: out of lamps"
+    assert str(broken.error).startswith("RuntimeError: out of lamps (test_tree.py:")
     assert broken.turns[-1].id == "chat2"
     whole = kit.wait(tree.play(Variant(SCRIPT, (Drop(operator="t", anchor="chat2"),)).spoken))
     assert whole.error is None

@@ -41,12 +41,7 @@ def _check(
 
 
 def _run(piece: Registered, constraint: Constraint, turn: Turn, state: SessionState) -> CheckResult:
-    try:
-        result = piece.function(turn, state, **constraint.args)
-    except Exception as error:
-        raise PortError(
-            f"checker {piece.tag.name!r} ({piece.file}) raised {type(error).__name__}: {error} at turn {turn.n}"
-        ) from error
+    result = piece.run(turn, state, **constraint.args)
     if not isinstance(result, CheckResult):
         raise PortError(f"checker {piece.tag.name!r} ({piece.file}) returned {result!r}; it returns a CheckResult")
     return result

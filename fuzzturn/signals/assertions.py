@@ -45,7 +45,7 @@ def _outcomes(
 
 def _invariant(name: str, state: SessionState, registry: Registry) -> CheckResult:
     piece = registry.get("invariant", name)
-    result = piece.function(state.before, state.environment)
+    result = piece.run(state.before, state.environment)
     if not isinstance(result, CheckResult):
         raise PortError(f"invariant {name!r} ({piece.file}) returned {result!r}; it returns a CheckResult")
     return result

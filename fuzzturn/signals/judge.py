@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 from fuzzturn.context import PROMPT_VERSION, Evidence, prompt
-from fuzzturn.errors import PortError
+from fuzzturn.errors import FuzzturnError, PortError, origin
 from fuzzturn.ports import Judge, Verdict
 from fuzzturn.scores import JudgeContext, Judgement
 
@@ -28,8 +29,15 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str)
     asked = prompt(kind, evidence)
     if asked is None:
         return Judgement(score=None, reason="the agent does not tell what it saw", **fixed)
-    answer = judge.score(asked)
-    verdict = await answer if inspect.isawaitable(answer) else answer
+    try:
+        answer = judge.score(asked)
+        verdict = await answer if inspect.isawaitable(answer) else answer
+    except FuzzturnError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a judge that fails gives no score; that is counted and told
+        file, line = origin(error)
+        reason = f"the judge raised {type(error).__name__}: {error} ({Path(file).name}:{line})"
+        return Judgement(score=None, reason=reason, **fixed)
     _validate(verdict, name)
     return Judgement(score=verdict.score, reason=verdict.reason, quotes=tuple(verdict.quotes), **fixed)
 

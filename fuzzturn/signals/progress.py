@@ -34,7 +34,7 @@ def _stands(milestone: Milestone, state: SessionState, registry: Registry, befor
         return False
     if milestone.latched and milestone.id in before:
         return True
-    return bool(registry.get("milestone", milestone.check).function(state, **milestone.args))
+    return bool(registry.get("milestone", milestone.check).run(state, **milestone.args))
 
 
 def _trend(before: int, now: int) -> Trend:
