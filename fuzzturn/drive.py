@@ -34,6 +34,10 @@ class Meter:
     agent_turns: int = 0
     judge_calls: int = 0
 
+    def since(self, begun: Meter) -> Meter:
+        """What was spent after `begun` was read off."""
+        return Meter(self.agent_turns - begun.agent_turns, self.judge_calls - begun.judge_calls)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cast:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -27,7 +27,7 @@ from fuzzturn.scores import JudgeContext
 from fuzzturn.shrink import Case, Problem, as_case, shrink
 from fuzzturn.threshold import Threshold, calibrate
 from fuzzturn.tree import Tree
-from fuzzturn.trial import Bench, Trial
+from fuzzturn.trial import Allowance, Bench, OutOfAllowance, Trial
 from fuzzturn.variant import Variant
 from fuzzturn.vary import draw, skipped, variants
 from fuzzturn.why import Why, explain
@@ -97,6 +97,8 @@ class Outcome:
     """The distinct errors that agents raised."""
     judge_unscored: int
     threshold: Threshold | None
+    notes: tuple[str, ...] = ()
+    """What a user should know of how it was played."""
 
 
 @dataclass
@@ -133,19 +135,27 @@ class _Tally:
             self.smallest[pinned] = (case, tree, trial.variant)
 
 
-async def search(campaign: Campaign, hear: Hear | None = None) -> Outcome:
-    """Run a whole campaign. `hear` is told of every trial, in an order that does not depend on workers."""
+async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowance | None = None) -> Outcome:
+    """Run a whole campaign. `hear` is told of every trial, in an order that does not depend on workers.
+
+    Where the allowance ends, no further batch starts; what was found so far is played afresh and returned.
+    """
     tell: Hear = hear or (lambda _: None)
-    bench = campaign_bench(campaign)
+    bench = campaign_bench(campaign, allowance)
+    begun = replace(bench.tree.meter)
     base = await bench.run(Variant(campaign.scenario))
+    distrust = await bench.tree.distrust(campaign.scenario)
     bench, strategy, left_out = await _prepare(campaign, bench, base)
     tally = _Tally(campaign.kinds, bench.threshold)
     tally.add(base, bench.tree)
     tell(base)
-    for cell in _cells(campaign, strategy):
-        for trial, tree in await _play_cell(cell, bench, campaign.batch):
-            tally.add(trial, tree)
-            tell(trial)
+    try:
+        for cell in _cells(campaign, strategy):
+            async for trial, tree in _play_cell(cell, bench, campaign.batch):
+                tally.add(trial, tree)
+                tell(trial)
+    except OutOfAllowance:
+        pass  # what was found so far is what there is
     found = [
         await shrink_failure(case, pinned, bench.with_tree(tree), campaign, original, base)
         for pinned, (case, tree, original) in sorted(tally.smallest.items(), key=lambda item: _rank(item[0]))
@@ -153,7 +163,7 @@ async def search(campaign: Campaign, hear: Hear | None = None) -> Outcome:
     return Outcome(
         base=base,
         found=tuple(_merged(found)),
-        spent=bench.tree.meter,
+        spent=bench.tree.meter.since(begun),
         sessions=tally.sessions,
         exercised=dict(sorted(tally.exercised.items())),
         skipped=left_out,
@@ -161,6 +171,7 @@ async def search(campaign: Campaign, hear: Hear | None = None) -> Outcome:
         agent_errors=tuple(tally.errors),
         judge_unscored=tally.unscored,
         threshold=bench.threshold,
+        notes=() if distrust is None else (distrust,),
     )
 
 
@@ -183,12 +194,12 @@ async def _prepare(
     return bench, variants(scenario, operators=operators, guarded=guarded), left_out
 
 
-def campaign_bench(campaign: Campaign) -> Bench:
-    """A fresh bench: nothing played, nothing spent."""
-    meter = Meter()
+def campaign_bench(campaign: Campaign, allowance: Allowance | None = None) -> Bench:
+    """A fresh bench: nothing played yet. What it spends counts on the allowance's meter, where there is one."""
+    meter = allowance.meter if allowance else Meter()
     jury = Jury(campaign.judge, campaign.judge_name, campaign.rubric, campaign.contexts, meter)
     tree = Tree(campaign.cast, campaign.scenario, meter)
-    return Bench(tree, campaign.registry, jury, asyncio.Semaphore(campaign.workers))
+    return Bench(tree, campaign.registry, jury, asyncio.Semaphore(campaign.workers), allowance=allowance)
 
 
 def _cells(campaign: Campaign, strategy: SearchStrategy[Variant]) -> list[list[Variant]]:
@@ -206,14 +217,12 @@ def _cells(campaign: Campaign, strategy: SearchStrategy[Variant]) -> list[list[V
     return cells
 
 
-async def _play_cell(cell: Sequence[Variant], bench: Bench, batch: int) -> list[tuple[Trial, Tree]]:
+async def _play_cell(cell: Sequence[Variant], bench: Bench, batch: int) -> AsyncIterator[tuple[Trial, Tree]]:
     tree = bench.tree.fork()
     own = bench.with_tree(tree)
-    return [(trial, tree) for part in _batches(cell, batch) for trial in await own.run_all(part)]
-
-
-def _batches(variants: Sequence[Variant], size: int) -> Iterator[Sequence[Variant]]:
-    return (variants[i : i + size] for i in range(0, len(variants), size))
+    for i in range(0, len(cell), batch):
+        for trial in await own.run_all(cell[i : i + batch]):
+            yield trial, tree
 
 
 async def shrink_failure(
@@ -223,7 +232,7 @@ async def shrink_failure(
 
     `original` is what the case was cut from; `base` None = the unedited script was not played.
     """
-    small = await shrink(case, Problem(pinned, bench, campaign.batch))
+    small, complete = await shrink(case, Problem(pinned, bench, campaign.batch))
     fresh = bench.with_tree(Tree(campaign.cast, campaign.scenario, bench.tree.meter))
     trial = await fresh.run(small.variant)
     again = as_case(trial, pinned, bench.threshold)
@@ -236,7 +245,7 @@ async def shrink_failure(
         original=original,
         in_base=base is not None and any(final.failure.about == failure.about for failure in base.failures),
         failing=rate(1 if again else 0, 1),
-        minimal=again is not None,
+        minimal=complete and again is not None,
         why=why,
         signature=_signature(campaign, final.failure, why),
         identity=fresh.tree.identity,

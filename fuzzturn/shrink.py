@@ -20,7 +20,7 @@ from fuzzturn.rewrite import grow_pad, keep, needed, pad_before, to_front, witho
 from fuzzturn.session import Message, ToolCall, Turn
 from fuzzturn.threshold import Threshold
 from fuzzturn.tokens import message_tokens, text_tokens
-from fuzzturn.trial import Bench, Trial
+from fuzzturn.trial import Bench, OutOfAllowance, Trial
 from fuzzturn.variant import PAD_TOKENS_MIN, Drop, Insert, Pad, Variant
 
 __all__ = ["PASSES", "Case", "Pass", "Problem", "as_case", "shrink"]
@@ -91,19 +91,23 @@ def as_case(trial: Trial, pinned: Pinned, threshold: Threshold | None) -> Case |
     return Case(Trial(cut, trial.measured, trial.failures), failure, threshold)
 
 
-async def shrink(case: Case, problem: Problem, passes: Sequence[Pass] | None = None) -> Case:
-    """The fixed point of all passes from `case`. The result satisfies the predicate and is 1-minimal for the passes.
+async def shrink(case: Case, problem: Problem) -> tuple[Case, bool]:
+    """The fixed point of all passes from `case`, and whether it was reached.
 
-    Shrinking the result again gives the result: candidates depend on the case alone.
+    The result satisfies the predicate; at the fixed point it is 1-minimal, and shrinking it again gives itself, since
+    candidates depend on the case alone. Where the allowance ended it, the result is the smallest case so far.
     """
     rejected: set[str] = set()
     while True:
         before = case
-        for reduce in PASSES if passes is None else passes:
-            while (better := await _improve(case, reduce, problem, rejected)) is not None:
-                case = better
+        for reduce in PASSES:
+            try:
+                while (better := await _improve(case, reduce, problem, rejected)) is not None:
+                    case = better
+            except OutOfAllowance:
+                return case, False
         if case is before:
-            return case
+            return case, True
 
 
 async def _improve(case: Case, reduce: Pass, problem: Problem, rejected: set[str]) -> Case | None:
@@ -209,6 +213,8 @@ def _delete(case: Case, variant: Variant, ids: Sequence[str]) -> Iterator[Varian
     yield shorter
     gone = [id for id in case.others if id not in left]
     freed = case.tokens(gone)
+    if case.threshold is not None and case.threshold.unit == "messages":
+        return  # to an agent that counts messages a longer pad is the same pad
     for id in reversed(list(shorter.inserted)):
         if isinstance(shorter.inserted[id], Pad):
             yield grow_pad(shorter, id, freed)

@@ -52,7 +52,7 @@ async def calibrate(tree: Tree, scenario: Scenario) -> Threshold | None:
     for tokens in PROBE_TOKENS:
         if seen.high is None:
             seen.add(_sizes(await probe.play([tokens]), "tokens"))
-    if seen.high is not None:
+    if seen.high is not None and await probe.compacts_beyond(seen.high):
         await _narrow(probe, seen)
         return Threshold(unit="tokens", low=seen.low, high=seen.high)
     counted = _Points(_sizes(await probe.play([PAD_TOKENS_MIN] * PROBE_TURNS_MAX), "messages"))
@@ -75,6 +75,18 @@ class _Probe:
         edits = tuple(Pad(operator=OPERATOR, anchor=anchor, tokens=tokens) for tokens in pads)
         spoken = Variant(self._scenario, edits).spoken
         return (await self._tree.play(_first(spoken, self._at + len(pads) + 1))).turns
+
+    async def compacts_beyond(self, tokens: int) -> bool:
+        """Whether one turn of filler that fills the context beyond `tokens` is compacted at once.
+
+        The script alone cannot tell, since tokens and messages grow together in it. Spoken a turn earlier, where there
+        are still fewer messages than were compacted, the filler is left alone by a policy that counts messages.
+        """
+        at = max(self._at - 1, 1)
+        full = _fullness((await self._tree.play(_first(self._scenario, at))).turns, "tokens")
+        filler = Pad(operator=OPERATOR, anchor=self._scenario.turns[at].id, tokens=tokens + BRACKET_TOKENS - full)
+        spoken = Variant(self._scenario, (filler,)).spoken
+        return bool((await self._tree.play(_first(spoken, at + 1))).turns[-1].compactions)
 
     async def fullness(self) -> int:
         """Tokens of the context just before the filler."""
@@ -127,7 +139,7 @@ async def _sized(tree: Tree, variant: Variant, symbol: Pad, threshold: Threshold
     turns = (await tree.play(_first(variant.spoken, at))).turns if at else ()
     full = _fullness(turns, threshold.unit)
     if threshold.unit == "messages":
-        missing = threshold.high - full - (2 if symbol.to == "after" else 0)
+        missing = threshold.high - 1 - full - (2 if symbol.to == "after" else 0)  # 1: the anchor's own message
         count = min(max(-(-missing // 2), 1), PROBE_TURNS_MAX)
         return [with_tokens(symbol, PAD_TOKENS_MIN) for _ in range(count)]
     if symbol.to == "after":

@@ -40,6 +40,8 @@ class Tree:
         self.cast = cast
         self.meter = meter
         self.scenario = scenario
+        self.reuse = True
+        """Whether snapshots are used; False = they were found to be untrue."""
         self.identity: str | None = None
         """What the agent says of itself; known once something was played."""
         self._initial_state: Mapping[str, Any] = {}
@@ -70,12 +72,36 @@ class Tree:
         """A live stage that has just been through the turns `before`, the last of which is `node`."""
         stage = Stage(self.cast, self.scenario, self.meter)
         self.identity, self._initial_state = stage.identity, stage.initial_state
-        if node.saved is not None:
+        if node.saved is not None and self.reuse:
             await stage.restore(node.saved)
         else:
             for n, (line, auto) in enumerate(before, start=1):
                 await stage.speak(line, n, auto=auto)
         return stage
+
+    async def distrust(self, spoken: Scenario) -> str | None:
+        """Whether going on from a snapshot gives what playing through gave, tried on one turn of a session played.
+
+        None = it does. Otherwise the reason why snapshots are not used from now on, for people.
+        """
+        path = _Path(self, spoken)
+        await path.walk()
+        nodes = path.nodes
+        if len(nodes) < 2:
+            return None
+        at = len(nodes) // 2
+        if nodes[at - 1].saved is None:
+            return "agent or environment offers no snapshot() and restore(): sessions are played from their first turn"
+        stage = await self.stage_at(nodes[at - 1], path.said[:at])
+        try:
+            line, auto = path.said[at]
+            again = await stage.speak(line, at + 1, auto=auto)
+        finally:
+            await stage.close()
+        if again == path.turns[at]:
+            return None
+        self.reuse = False
+        return f"going on from a snapshot gave another turn {at + 1} than playing through: snapshots are not used"
 
     @property
     def root(self) -> _Node:
@@ -90,6 +116,7 @@ class _Path:
         self.prompter = Prompter(spoken)
         self.node = tree.root
         self.turns: list[Turn] = []
+        self.nodes: list[_Node] = []
         self.said: list[tuple[Line, bool]] = []
         self.stage: Stage | None = None
 
@@ -98,6 +125,7 @@ class _Path:
         while (said := self.prompter.next(last)) is not None:
             self.node = await self._step(*said)
             self.said.append(said)
+            self.nodes.append(self.node)
             assert self.node.turn is not None
             last = replace(self.node.turn, id=said[0].id)
             self.turns.append(last)

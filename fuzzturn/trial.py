@@ -1,11 +1,16 @@
-"""Trial: one variant played, measured and judged where it failed. The one step that search and shrinking repeat."""
+"""Trial: one variant played, measured and judged where it failed. The one step that search and shrinking repeat.
+
+An allowance ends the repeating between two batches: what is under way is finished, what was found is kept.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from fuzzturn.drive import Meter
 from fuzzturn.finding import Failure, failures
 from fuzzturn.measure import Jury, Measured, judged, measure
 from fuzzturn.registry import Registry
@@ -14,7 +19,7 @@ from fuzzturn.threshold import Threshold, solve
 from fuzzturn.tree import Tree
 from fuzzturn.variant import Variant
 
-__all__ = ["Bench", "Trial"]
+__all__ = ["Allowance", "Bench", "OutOfAllowance", "Trial"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,36 @@ class Trial:
         return f"<trial of {self.variant!r}: {wrong or 'nothing wrong'}>"
 
 
+class OutOfAllowance(Exception):
+    """No further batch may start. Never leaves the engine."""
+
+
+@dataclass
+class Allowance:
+    """What may be spent. `turns`: replies started; `seconds`: wall clock; None = no bound. Checked between batches."""
+
+    meter: Meter
+    turns: int | None = None
+    seconds: float | None = None
+    clock: Callable[[], float] = time.monotonic
+    stopped: str | None = None
+    """What ended it: "turns", "minutes" or "interrupted"; None = nothing yet."""
+
+    def __post_init__(self) -> None:
+        self._begun = self.clock()
+
+    def interrupt(self) -> None:
+        self.stopped = "interrupted"
+
+    def used_up(self) -> bool:
+        """Whether no further batch may start."""
+        if self.stopped is None and self.turns is not None and self.meter.agent_turns >= self.turns:
+            self.stopped = "turns"
+        if self.stopped is None and self.seconds is not None and self.clock() - self._begun >= self.seconds:
+            self.stopped = "minutes"
+        return self.stopped is not None
+
+
 @dataclass(frozen=True)
 class Bench:
     """Everything a trial needs. `slots` bounds how many sessions run at once; it never changes a result."""
@@ -39,6 +74,7 @@ class Bench:
     jury: Jury
     slots: asyncio.Semaphore
     threshold: Threshold | None = None
+    allowance: Allowance | None = None
 
     def with_tree(self, tree: Tree) -> Bench:
         return replace(self, tree=tree)
@@ -55,7 +91,9 @@ class Bench:
         return Trial(variant, measured, tuple(found))
 
     async def run_all(self, variants: Sequence[Variant], contexts: Sequence[JudgeContext] | None = None) -> list[Trial]:
-        """A batch at once; results in the order given."""
+        """A batch at once; results in the order given. Raises OutOfAllowance where no batch may start."""
+        if self.allowance is not None and self.allowance.used_up():
+            raise OutOfAllowance(self.allowance.stopped)
         tasks = [asyncio.ensure_future(self.run(variant, contexts)) for variant in variants]
         try:
             return list(await asyncio.gather(*tasks))

@@ -246,7 +246,7 @@ def _free_id(stem: str, taken: Set[str]) -> str:
 
 
 _SMALL_TALK = (
-    "Just thinking aloud here, nothing to do on your side.",
+    "Just a thought, nothing to do.",
     "It has been raining since this morning and the whole office smells of wet coats.",
     "A colleague brought pastries, the kind with cinnamon, and they were gone in no time.",
     "Somebody keeps humming the same tune next door, and now it is stuck in my head as well.",

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 import kit
+from fuzzturn.drive import Cast, Meter
 from fuzzturn.finding import finding_order
 from fuzzturn.project import Project
 from fuzzturn.search import Campaign, Outcome, search
 from fuzzturn.shrink import Problem, as_case, shrink
+from fuzzturn.trial import Allowance, Trial
 from fuzzturn.variant import Variant
 
 OPERATORS = Project(root=Path(__file__).parent.parent).load_strategies().of_kind("operator")
@@ -91,7 +93,7 @@ def test_shrinking_a_shrunk_session_again_changes_nothing() -> None:
         bench = replace(bench, threshold=outcome.threshold)
         case = as_case(kit.wait(bench.run(found.trial.variant)), pinned, outcome.threshold)
         assert case is not None
-        again = kit.wait(shrink(case, Problem(pinned, bench)))
+        again, _ = kit.wait(shrink(case, Problem(pinned, bench)))
         assert again.variant.key == found.trial.variant.key
 
 
@@ -99,3 +101,53 @@ def test_the_order_of_findings_is_total() -> None:
     outcome = asyncio.run(search(campaign()))
     orders = [finding_order(f.trial.variant) for f in outcome.found] + [finding_order(Variant(kit.scenario()))]
     assert len(set(orders)) == len(orders)
+
+
+def test_an_allowance_of_turns_keeps_what_was_found_and_says_that_it_is_not_minimal() -> None:
+    allowance = Allowance(Meter(), turns=120)
+    outcome = asyncio.run(search(campaign(), allowance=allowance))
+    assert allowance.stopped == "turns"
+    assert 1 < outcome.sessions < 61
+    assert outcome.found
+    assert not any(found.minimal for found in outcome.found)
+    assert all(found.failing.k == 1 for found in outcome.found)
+    again = asyncio.run(search(campaign(workers=4), allowance=Allowance(Meter(), turns=120)))
+    assert summary(again) == summary(outcome)
+
+
+def test_an_interrupt_between_batches_keeps_what_was_found() -> None:
+    allowance = Allowance(Meter())
+    heard: list[Trial] = []
+
+    def hear(trial: Trial) -> None:
+        heard.append(trial)
+        if len(heard) == 20:
+            allowance.interrupt()
+
+    outcome = asyncio.run(search(campaign(), hear, allowance))
+    assert len(heard) == outcome.sessions < 61
+    assert [found.minimal for found in outcome.found] == [False] * len(outcome.found)
+
+
+def test_time_is_asked_between_batches() -> None:
+    ticks = iter(range(1000))
+    allowance = Allowance(Meter(), seconds=3, clock=lambda: float(next(ticks)))
+    outcome = asyncio.run(search(campaign(), allowance=allowance))
+    assert allowance.stopped == "minutes"
+    assert outcome.sessions < 61
+
+
+def test_a_snapshot_that_changes_afterwards_is_noticed_and_not_used() -> None:
+    class Aliased(kit.Buyer):
+        def snapshot(self) -> object:
+            return self.messages
+
+        def restore(self, saved: Any) -> None:
+            self.messages = saved
+
+    cast = Cast(build=lambda shop: Aliased(shop, 230, 2, False), make_environment=kit.make_shop, name="aliased")
+    outcome = asyncio.run(search(campaign(cast=cast, sessions=30)))
+    sound = asyncio.run(search(campaign(sessions=30)))
+    assert "snapshots are not used" in outcome.notes[0]
+    assert [f.trial.variant.key for f in outcome.found] == [f.trial.variant.key for f in sound.found]
+    assert outcome.spent.agent_turns > sound.spent.agent_turns

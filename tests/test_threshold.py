@@ -86,6 +86,15 @@ def test_an_agent_that_counts_messages_is_measured_in_messages() -> None:
     assert found.low <= 20 < found.high <= found.low + 2
 
 
+def test_a_script_that_such_an_agent_compacts_by_itself_is_measured_in_messages_too() -> None:
+    chats = [{"id": f"chat{i}", "user": f"Nice weather, number {i}."} for i in range(15)]
+    long = kit.scenario(turns=tuple(chats))
+    found = measured(Tree(Cast(build=Counting, make_environment=kit.make_shop, name="counting"), long, Meter()))
+    assert found is not None
+    assert found.unit == "messages"
+    assert found.low <= 20 < found.high <= found.low + 2
+
+
 def test_a_compaction_that_does_not_tell_its_size_is_measured_from_what_was_said() -> None:
     class Untold(kit.Buyer):
         async def reply(self, message: str) -> Reply:

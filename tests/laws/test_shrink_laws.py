@@ -66,7 +66,8 @@ def test_the_result_fails_alike_is_no_larger_minimal_and_stable(variant: Variant
     assume(case is not None)
     assert case is not None
     pinned = case.failure.pinned()
-    small = kit.wait(shrink(case, Problem(pinned, on)))
+    small, complete = kit.wait(shrink(case, Problem(pinned, on)))
+    assert complete
     afresh = bench()
     again = as_case(kit.wait(afresh.run(small.variant)), pinned, afresh.threshold)
     assert again is not None
@@ -74,7 +75,7 @@ def test_the_result_fails_alike_is_no_larger_minimal_and_stable(variant: Variant
     for smaller in one_smaller(again):
         if finding_order(smaller) < finding_order(again.variant):
             assert as_case(kit.wait(afresh.run(smaller)), pinned, afresh.threshold) is None
-    assert kit.wait(shrink(again, Problem(pinned, afresh))).variant.key == small.variant.key
+    assert kit.wait(shrink(again, Problem(pinned, afresh)))[0].variant.key == small.variant.key
 
 
 @settings(max_examples=60, deadline=None)
@@ -106,5 +107,5 @@ def test_the_batch_size_changes_cost_but_not_that_the_result_is_minimal(batch: i
     on = bench()
     case = failing(Variant(SCRIPT, (Pad(operator="t", anchor="chat3", tokens=300),)), on)
     assert case is not None
-    small = kit.wait(shrink(case, Problem(case.failure.pinned(), on, batch)))
+    small, _ = kit.wait(shrink(case, Problem(case.failure.pinned(), on, batch)))
     assert [line.id for line in small.variant.spoken.turns] == ["hello", "cap", "pad@buy", "buy"]
