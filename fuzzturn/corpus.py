@@ -65,6 +65,7 @@ class Note(Part):
     lost_at: int | None = None
     no_compaction: str
     restated: str
+    restated_visibility: Visibility | None = None
     judge: Mapping[str, int | None] = {}
 
 

@@ -78,4 +78,5 @@ def _exercised(constraint: str, trial: Trial) -> bool:
 
 def missing(entry: Entry, error: UnknownName) -> Replayed:
     """The outcome where a registered name that the entry needs is gone."""
-    return Replayed(outcome="ERROR", detail=f"{entry.finding} needs what is not here: {error}")
+    hint = f"; give it with --{error.kind} path/to/file.py:build" if error.kind in ("agent", "judge") else ""
+    return Replayed(outcome="ERROR", detail=f"{entry.finding} needs what is not here: {error}{hint}")

@@ -8,67 +8,100 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from fuzzturn.finding import Failure
+from fuzzturn.finding import BLIND_SCORE, Failure
 from fuzzturn.measure import Measured
-from fuzzturn.rubric import Rubric
 from fuzzturn.scores import TurnScores, as_json
 from fuzzturn.search import Finding, Outcome
-from fuzzturn.session import ToolCall
+from fuzzturn.session import ToolCall, Turn
 from fuzzturn.tokens import text_tokens
 from fuzzturn.trial import Trial
-from fuzzturn.variant import said_tokens
+from fuzzturn.variant import Pad, said_tokens
 from fuzzturn.why import Why
 
-__all__ = ["campaign_json", "finding_block", "finding_json", "session_json", "session_table", "why_sentences"]
+__all__ = ["Names", "campaign_json", "counted", "finding_block", "finding_json", "session_json", "session_table"]
 
-WIDTH = 110
 _TITLES = {"blind_spot": "BLIND SPOT", "violation": "VIOLATION", "progress": "PROGRESS", "assertion": "ASSERTION"}
-_MARKS = "S a constraint is stated   C the context is compacted   V the violation"
+_LEGEND = {"S": "S a constraint is stated", "C": "C the context is compacted", "V": "V where it goes wrong"}
+_SOFT_BLIND = 3
 
 
-def finding_block(found: Finding, *, agent: str, rubric: Rubric, corpus_file: str | None) -> str:
-    """One finding as text of at most WIDTH columns."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """How the players are called in a report."""
+
+    agent: str
+    agent_identity: str | None
+    judge: str
+    rubric: str
+
+
+def finding_block(found: Finding, *, names: Names, again: str, width: int = 100) -> str:
+    """One finding as text of at most `width` columns. `again` is the command that shows it once more."""
     failure, measured = found.failure, found.trial.measured
     what = failure.constraint or failure.milestone or failure.turn_id
-    head = f"{found.scenario.scenario}: {what} ({failure.checker}), turn {failure.turn}"
+    transcript = list(_transcript(found, names.agent, width))
+    legend = "   ".join(text for mark, text in _LEGEND.items() if any(mark in line[6:10] for line in transcript))
     lines = [
-        f"{_TITLES[failure.kind]} {found.id}  {head}",
-        *_wrapped(failure.detail, "  "),
-        *_wrapped(_history(found), "  "),
+        f"{_TITLES[failure.kind]} {found.id}  {found.scenario.scenario}: {what} ({failure.checker})",
+        *_wrapped(f"turn {failure.turn}: {failure.detail}", width),
+        *_wrapped(_history(found), width),
         "",
-        *_transcript(measured, failure, agent),
-        f"  {_MARKS}",
+        *transcript,
+        f"  {legend}",
         "",
         f"  the four signals at turn {failure.turn}",
-        *_signals(measured.scores[failure.turn - 1], rubric),
+        *_signals(measured.scores[failure.turn - 1]),
+        *_wrapped(f"agent {names.agent_identity or names.agent}; judge {names.judge}; rubric {names.rubric}", width),
         "",
-        *[line for sentence in why_sentences(found.why, failure) for line in _wrapped(sentence, "  ")],
+        *[line for sentence in why_sentences(found.why, failure) for line in _wrapped(sentence, width)],
+        "",
+        f"  see it again: {again}",
     ]
-    if corpus_file:
-        lines += ["", f"  see it again: fuzzturn replay {corpus_file}"]
     return "\n".join(lines)
 
 
 def why_sentences(why: Why, failure: Failure) -> list[str]:
-    """The mechanism and the counterfactuals as two or three plain sentences."""
-    lost = {
+    """The mechanism and the counterfactuals as plain sentences."""
+    sentences = [_lost(why, failure)] if failure.constraint else []
+    sentences.append({
+        "clean": "Without compaction the same session is clean.",
+        "still fails": "Without compaction it fails all the same.",
+        "not available": "Without compaction: not available (the agent's build takes no option called compaction).",
+    }[why.no_compaction])  # fmt: skip
+    if why.restated == "clean":
+        sentences.append("Said again just before, the constraint is kept.")
+    elif why.restated == "still fails":
+        gone = why.restated_visibility in ("absent", "stale")
+        again = ", since it is compacted away again before the deciding call" if gone else ""
+        sentences.append(f"Said again just before, it is broken all the same{again}.")
+    return [*sentences, *_judged(why)]
+
+
+def _lost(why: Why, failure: Failure) -> str:
+    if why.mechanism == "unknown":
+        if failure.visibility == "unknown":
+            return "The agent does not tell what it saw, so why the constraint was broken is not known."
+        return "The constraint was not in what the agent saw; no compaction was reported that explains it."
+    return {
         "never_reached_summariser": f"The statement was cut at turn {why.lost_at} and never reached the summariser.",
         "lost_by_summariser": f"The summariser read the statement at turn {why.lost_at} and left it out.",
         "visible_ignored": "The agent could see the constraint when it acted, and broke it.",
         "stale_version": "The agent saw only a version of the constraint that had been superseded.",
-        "unknown": "What the agent saw is not known, or nothing explains why the constraint was gone.",
-    }
-    sentences = [lost[why.mechanism]] if failure.constraint else []
-    sentences.append(f"Without compaction: {why.no_compaction}. Constraint said again just before: {why.restated}.")
-    blind = [context for context, score in why.judge.items() if score == 4]
-    seeing = [context for context, score in why.judge.items() if score is not None and score < 3]
-    if blind:
-        sees = f"; given {_listed(seeing)} it sees it" if seeing else ""
-        sentences.append(f"The judge gives a 4 when given {_listed(blind)}{sees}.")
-    return sentences
+    }[why.mechanism]
+
+
+def _judged(why: Why) -> list[str]:
+    blind = [context for context, score in why.judge.items() if score == BLIND_SCORE]
+    seeing = [context for context, score in why.judge.items() if score is not None and score < _SOFT_BLIND]
+    if not blind:
+        return []
+    if len(blind) == len(why.judge) > 1:
+        return ["The judge gives a 4 in every context: it does not see this at all."]
+    sees = f"; with {_listed(seeing)} it sees it" if seeing else ""
+    return [f"The judge gives a 4 when it is given {_listed(blind)}{sees}."]
 
 
 def finding_json(found: Finding, *, corpus_file: str | None) -> dict[str, Any]:
@@ -129,18 +162,16 @@ def session_table(measured: Measured, *, agent: str) -> str:
     """A whole session, one line a turn: the four signals in four columns."""
     rows = [f"  {'turn':>4}  {'id':<16} {'adherence':<12} {'assertions':<11} {'progress':<14} judge"]
     for scores in measured.scores:
-        a = scores.adherence
-        honoured = "-" if a.value is None else f"{len(a.checks) - len(a.failed)}/{len(a.checks)}"
         asserted = "-" if scores.assertions.value is None else f"{scores.assertions.value:.2f}"
         progress = "-" if scores.progress.value is None else f"{scores.progress.value:.2f} {scores.progress.trend}"
         judge = " ".join(f"{context} {_score(j.score)}" for context, j in scores.judge.items()) or "-"
-        rows.append(f"  {scores.n:>4}  {scores.turn:<16} {honoured:<12} {asserted:<11} {progress:<14} {judge}")
-        rows += [f"        ! {check.constraint}: {check.result.detail}" for check in a.failed]
+        rows.append(f"  {scores.n:>4}  {scores.turn:<16} {_honoured(scores):<12} {asserted:<11} {progress:<14} {judge}")
+        rows += [f"        ! {check.constraint}: {check.result.detail}" for check in scores.adherence.failed]
         rows += [f"        ! {failure.expectation}: {failure.detail}" for failure in scores.assertions.failures]
         rows += [f"        ! {breach.detail}" for breach in scores.progress.breaches]
     e = measured.efficiency
     reached = f"reached after turn {e.turns_to_completion}" if measured.goal_reached else "not reached"
-    counts = f"{sum(e.tool_calls)} tool calls, {e.user_corrections} user corrections"
+    counts = f"{counted(sum(e.tool_calls), 'tool call')}, {counted(e.user_corrections, 'user correction')}"
     error = measured.session.error
     return "\n".join([*rows, f"  goal {reached}; {counts}", *([f"  {agent} raised {error}"] if error else [])])
 
@@ -158,36 +189,61 @@ def session_json(trial: Trial) -> dict[str, Any]:
     }
 
 
+def counted(n: int, noun: str) -> str:
+    """`1 turn`, `2 turns`."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def _honoured(scores: TurnScores) -> str:
+    """Honoured / binding; idle where no checker had anything to look at, since such a pass says nothing."""
+    a = scores.adherence
+    if a.value is None:
+        return "-"
+    return f"{len(a.checks) - len(a.failed)}/{len(a.checks)}{'' if a.exercised else ' idle'}"
+
+
 def _history(found: Finding) -> str:
     small, was = found.trial.variant.spoken, found.original.spoken
     sizes = (
-        f"seen in a session of {len(was.turns)} turns and {said_tokens(was)} tokens said, "
-        f"shrunk to {len(small.turns)} turns and {said_tokens(small)} tokens"
+        f"seen in a session of {counted(len(was.turns), 'turn')} ({said_tokens(was)} tokens said), "
+        f"shrunk to {counted(len(small.turns), 'turn')} ({said_tokens(small)} tokens)"
     )
-    base = "; the unedited script shows it too" if found.in_base else ""
+    base = "; the unedited script breaks it too" if found.in_base else ""
     minimal = "minimal" if found.minimal else "not proven minimal"
-    return f"{sizes}; {minimal}; failed in {found.failing.k} of {found.failing.n} fresh runs{base}"
+    return f"{sizes}; {minimal}; failed in {found.failing.k} of {counted(found.failing.n, 'fresh run')}{base}"
 
 
-def _transcript(measured: Measured, failure: Failure, agent: str) -> Iterator[str]:
-    lines = {line.id: line for line in measured.spoken.turns}
+def _transcript(found: Finding, agent: str, width: int) -> Iterator[str]:
+    measured, failure = found.trial.measured, found.failure
+    stated = {line.id for line in measured.spoken.turns if line.states}
+    speaker = max(min(len(agent), 12), 4)
     for turn in measured.session.turns[: failure.turn]:
-        stated = turn.id in lines and lines[turn.id].states
-        marks = ("S" if stated else "") + ("C" if turn.compactions else "") + ("V" if turn.n == failure.turn else "")
-        yield from _spoken(f"  {turn.n:>3} {marks:<3} user   ", _shortened(turn.user))
+        marks = f"{'S' if turn.id in stated else ''}{'C' if turn.compactions else ''}"
+        marks += "V" if turn.n == failure.turn else ""
+        yield from _spoken(f"  {turn.n:>3} {marks:<3} {'user':<{speaker}}  ", _said(found, turn), width)
         for call in turn.tool_calls if turn.n == failure.turn else ():
-            yield from _spoken(f"          {agent[:6]:<6} ", _called(call))
+            yield from _spoken(f"          {agent[:speaker]:<{speaker}}  ", _called(call), width)
         if turn.text:
-            yield from _spoken(f"          {agent[:6]:<6} ", _shortened(turn.text))
+            yield from _spoken(f"          {agent[:speaker]:<{speaker}}  ", _shortened(turn.text), width)
 
 
-def _spoken(lead: str, text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead)) or [lead.rstrip()]
+def _said(found: Finding, turn: Turn) -> str:
+    """What the user said; where an edit put the turn there, which one."""
+    edit = found.trial.variant.inserted.get(turn.id)
+    if isinstance(edit, Pad):
+        return f"[{text_tokens(turn.user)} tokens of filler] {_shortened(turn.user, 60)}"
+    if edit is not None:
+        return f"[inserted by {edit.operator}] {_shortened(turn.user)}"
+    return f"[answer] {_shortened(turn.user)}" if turn.auto else _shortened(turn.user)
 
 
-def _shortened(text: str, most: int = 200) -> str:
+def _spoken(lead: str, text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=lead, subsequent_indent=" " * len(lead)) or [lead.rstrip()]
+
+
+def _shortened(text: str, most: int = 240) -> str:
     flat = " ".join(text.split())
-    return flat if len(flat) <= most else f"{flat[:most].rstrip()} … ({text_tokens(text)} tokens)"
+    return flat if len(flat) <= most else f"{flat[:most].rstrip()} …"
 
 
 def _called(call: ToolCall) -> str:
@@ -195,17 +251,19 @@ def _called(call: ToolCall) -> str:
     return f"calls {call.name}({args})" + (f" -> {call.error}" if call.error else "")
 
 
-def _signals(scores: TurnScores, rubric: Rubric) -> Iterator[str]:
+def _signals(scores: TurnScores) -> Iterator[str]:
     a, p = scores.adherence, scores.progress
     honoured = f"{len(a.checks) - len(a.failed)} of {len(a.checks)} binding honoured ({len(a.exercised)} exercised)"
-    honoured = "not scored: nothing binds" if a.value is None else honoured
-    yield f"    adherence   {honoured}"
     failed = len(scores.assertions.failures)
     asserted = "not scored: none scripted here" if scores.assertions.value is None else f"{failed} failed"
-    yield f"    assertions  {asserted}"
-    yield f"    progress    {'not scored' if p.value is None else f'{p.value:.2f} {p.trend}'}"
-    judged = "   ".join(f"{context}: {_score(j.score)}" for context, j in scores.judge.items())
-    yield f"    judge       {judged or 'not asked'}   (rubric {rubric.rubric_id})"
+    yield f"    adherence    {'not scored: nothing binds' if a.value is None else honoured}"
+    yield f"    assertions   {asserted}"
+    yield f"    progress     {'not scored' if p.value is None else f'{p.value:.2f} {p.trend}'}"
+    if not scores.judge:
+        yield "    judge        not asked"
+    for i, (context, j) in enumerate(scores.judge.items()):
+        blind = "   blind" if j.score == BLIND_SCORE and a.failed else ""
+        yield f"    {'judge' if i == 0 else '':<12} {context:<13} {_score(j.score)}{blind}"
 
 
 def _score(score: int | None) -> str:
@@ -220,9 +278,11 @@ def _worst(failure: Failure) -> int | None:
 
 
 def _listed(contexts: Iterable[str]) -> str:
-    names = {"agent": "what the agent saw", "window": "the window alone", "full": "the full record"}
-    return ", ".join(names.get(context, f"the {context.replace('+', ' and the ')}") for context in contexts)
+    names = {"agent": "what the agent saw", "window": "the last turns alone", "full": "the full record",
+             "window+block": "the last turns and the protected block"}  # fmt: skip
+    *others, last = [names[context] for context in contexts]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ")

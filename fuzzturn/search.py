@@ -93,8 +93,8 @@ class Outcome:
     """For each checker: the turns at which it had something to look at."""
     skipped: Mapping[str, str]
     off_script: int
-    agent_errors: tuple[str, ...]
-    """The distinct errors that agents raised."""
+    agent_errors: Mapping[str, int]
+    """The distinct errors that agents raised, and how many sessions each ended."""
     judge_unscored: int
     threshold: Threshold | None
     notes: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class _Tally:
     exercised: Counter[str] = field(default_factory=Counter)
     off_script: int = 0
     unscored: int = 0
-    errors: dict[str, None] = field(default_factory=dict)
+    errors: Counter[str] = field(default_factory=Counter)
     smallest: dict[Pinned, tuple[Case, Tree, Variant]] = field(default_factory=dict)
     """With the tree it was played in and the whole variant that it was cut from."""
 
@@ -120,7 +120,7 @@ class _Tally:
         session = trial.measured.session
         self.off_script += session.off_script
         if session.error is not None:
-            self.errors[session.error] = None
+            self.errors[session.error] += 1
         for scores in trial.measured.scores:
             self.exercised.update(check.checker for check in scores.adherence.exercised)
             self.unscored += sum(judgement.score is None for judgement in scores.judge.values())
@@ -168,7 +168,7 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
         exercised=dict(sorted(tally.exercised.items())),
         skipped=left_out,
         off_script=tally.off_script,
-        agent_errors=tuple(tally.errors),
+        agent_errors=dict(tally.errors),
         judge_unscored=tally.unscored,
         threshold=bench.threshold,
         notes=() if distrust is None else (distrust,),

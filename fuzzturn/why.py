@@ -16,7 +16,7 @@ from fuzzturn.finding import Failure
 from fuzzturn.ledger import Ledger
 from fuzzturn.measure import Measured
 from fuzzturn.scenario import Constraint
-from fuzzturn.scores import JudgeContext
+from fuzzturn.scores import JudgeContext, Visibility
 from fuzzturn.session import Chat, Compaction, ModelCall, Turn
 from fuzzturn.shrink import Case
 from fuzzturn.tree import Tree
@@ -40,6 +40,8 @@ class Why:
     lost_at: int | None
     no_compaction: Counterfactual
     restated: Counterfactual
+    restated_visibility: Visibility | None
+    """How the constraint stood for the deciding call of that run; None = it was clean, or not available."""
     judge: Mapping[JudgeContext, int | None]
     """The judge's score of the failing turn in every context it was asked in."""
 
@@ -47,11 +49,13 @@ class Why:
 async def explain(case: Case, bench: Bench) -> Why:
     """The mechanism and the counterfactuals of a shrunk case."""
     mechanism, lost_at = loss(case.trial.measured, case.failure)
+    restated, seen = await _restated(case, bench)
     return Why(
         mechanism=mechanism,
         lost_at=lost_at,
         no_compaction=await _without_compaction(case, bench),
-        restated=await _restated(case, bench),
+        restated=restated,
+        restated_visibility=seen,
         judge=dict(case.failure.judge),
     )
 
@@ -110,21 +114,23 @@ async def _without_compaction(case: Case, bench: Bench) -> Counterfactual:
     if "compaction" not in inspect.signature(cast.build).parameters:
         return "not available"
     without = Tree(_with_option(cast, "compaction", "none"), case.variant.scenario, bench.tree.meter)
-    return await _still(case, bench.with_tree(without), case.variant)
+    return (await _still(case, bench.with_tree(without), case.variant))[0]
 
 
-async def _restated(case: Case, bench: Bench) -> Counterfactual:
+async def _restated(case: Case, bench: Bench) -> tuple[Counterfactual, Visibility | None]:
     if case.failure.constraint is None or case.failing in case.variant.inserted:
-        return "not available"
+        return "not available", None
     statement = case.variant.scenario.constraint(case.failure.constraint).statement
     again = Insert(operator="why", anchor=case.failing, name="restated", user=statement)
     return await _still(case, bench, case.variant.with_edits([*case.variant.edits, again]))
 
 
-async def _still(case: Case, bench: Bench, variant: Variant) -> Counterfactual:
+async def _still(case: Case, bench: Bench, variant: Variant) -> tuple[Counterfactual, Visibility | None]:
     """Whether the constraint is still broken (or the same thing still wrong), whatever the judge makes of it."""
-    wrong = {failure.about for failure in (await bench.run(variant, [])).failures}
-    return "still fails" if case.failure.about in wrong else "clean"
+    for failure in (await bench.run(variant, [])).failures:
+        if failure.about == case.failure.about:
+            return "still fails", failure.visibility
+    return "clean", None
 
 
 def _with_option(cast: Cast, key: str, value: str) -> Cast:

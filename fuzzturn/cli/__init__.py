@@ -7,11 +7,14 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 import traceback
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
+from fuzzturn import __version__
 from fuzzturn.cli import checking, fuzzing, making, replaying, rubrics, running, shrinking
 from fuzzturn.errors import FuzzturnError, InternalError
 
@@ -29,6 +32,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"fuzzturn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def fuzzturn(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Property-based fuzzing of multi-turn, tool-calling LLM agents."""
+
+
 app.command("init")(making.init)
 app.command("check")(checking.check)
 app.command("run")(running.run)
@@ -64,6 +84,8 @@ def run(arguments: Sequence[str] | None) -> int:
 
 
 def _internal(error: Exception) -> int:
-    traceback.print_exception(error)
-    print("This is a fault of fuzzturn's own. Please report it with the lines above.", file=sys.stderr)
+    with tempfile.NamedTemporaryFile("w", prefix="fuzzturn-", suffix=".txt", delete=False, encoding="utf-8") as file:
+        traceback.print_exception(error, file=file)
+    print(f"fuzzturn itself is at fault: {type(error).__name__}: {error}", file=sys.stderr)
+    print(f"Please report it with {file.name}, which holds the whole trace.", file=sys.stderr)
     return INTERNAL

@@ -14,7 +14,7 @@ from fuzzturn.scores import JudgeContext
 
 __all__ = [
     "AgentOption", "AgentOptionOption", "BatchOption", "Chosen", "ContextOption", "JsonOption", "JudgeOption",
-    "OutOption", "SeedOption", "WorkersOption", "choose",
+    "OutOption", "RubricOption", "SeedOption", "WorkersOption", "choose",
 ]  # fmt: skip
 
 AgentOption: TypeAlias = Annotated[
@@ -30,7 +30,12 @@ ContextOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--judge-context", help="agent, window, window+block or full; repeatable, or with commas"),
 ]
-SeedOption: TypeAlias = Annotated[int | None, typer.Option("--seed", help="same seed, same result")]
+RubricOption: TypeAlias = Annotated[
+    str | None, typer.Option("--rubric", help="id of a frozen rubric; default: the one frozen last")
+]
+SeedOption: TypeAlias = Annotated[
+    int | None, typer.Option("--seed", help="of the search and of the environment; same seed, same result")
+]
 WorkersOption: TypeAlias = Annotated[
     int | None, typer.Option("--workers", min=1, help="sessions at once; never changes a result")
 ]
@@ -54,6 +59,9 @@ class Chosen:
     seed: int
     workers: int
     batch: int
+    rubric: str | None
+    judge_given: bool
+    """False where the judge is only the default."""
     agent_given: bool
     """False where the agent is only the default."""
 
@@ -72,6 +80,8 @@ def choose(given: Mapping[str, Any], config: Mapping[str, Any], contexts: Sequen
         seed=pick("seed", 0),
         workers=pick("workers", 1),
         batch=pick("batch", 8),
+        rubric=pick("rubric", None),
+        judge_given=given.get("judge") is not None or "judge" in config,
         agent_given=given.get("agent") is not None or "agent" in config,
     )
 

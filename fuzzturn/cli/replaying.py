@@ -35,32 +35,34 @@ def replay(
     Example: fuzzturn replay corpus/lisbon_offsite/1a2b3c4d.yaml --agent-option compaction=none
     """
     from fuzzturn.cli.staging import Staging
+    from fuzzturn.cli.terminal import Terminal
     from fuzzturn.corpus import load_entry
     from fuzzturn.project import find_project
 
     project = find_project()
     given = {"agent": agent, "agent_option": agent_option, "judge": judge}
     staging = Staging(project, choose(given, project.config, ("window+block",)), out)
-    results = []
-    code = 0
-    for path in _paths(entries, staging.home / "corpus"):
+    terminal, results, code = Terminal(), [], 0
+    for path in entry_paths(entries, staging.home / "corpus"):
         entry = load_entry(path)
         replayed = asyncio.run(_replay(entry, path, staging))
-        print(f"{replayed.outcome:<8} {path}  {entry.kind} of {entry.constraint or entry.milestone or entry.turn_id}")
-        print(f"         {replayed.detail}")
-        for name in replayed.changed:
-            print(f"         note: {name} is not the code it was when this entry was written")
+        what = entry.constraint or entry.milestone or entry.turn_id
+        terminal.say(f"{replayed.outcome:<8} {path}  {entry.kind} of {what}")
+        terminal.say(f"         {replayed.detail}")
+        if replayed.changed:
+            terminal.say(f"         note: changed since this entry was written: {', '.join(replayed.changed)}")
         code = max(code, _code(entry, replayed, strict))
         results.append({"file": str(path), "finding": entry.finding, "status": entry.status,
                         "outcome": replayed.outcome, "detail": replayed.detail})  # fmt: skip
     if not results:
-        print("there is nothing to replay")
+        terminal.say("there is nothing to replay")
     if json_file is not None:
         json_file.write_text(json.dumps({"schema": 1, "replayed": results}, indent=2) + "\n", encoding="utf-8")
     return code
 
 
-def _paths(given: list[str] | None, corpus: Path) -> list[Path]:
+def entry_paths(given: list[str] | None, corpus: Path) -> list[Path]:
+    """The corpus files that files, folders and ids name; all of them where nothing is given. Raises UnknownName."""
     if not given:
         return sorted(corpus.rglob("*.yaml"))
     found: list[Path] = []
@@ -86,8 +88,7 @@ async def _replay(entry: Entry, path: Path, staging: Staging) -> Replayed:
         ready = as_recorded(staging, entry)
         cast = ready.cast(spoken)
         meter = Meter()
-        name = ready.judge_note.name if ready.judge_note else "none"
-        jury = Jury(ready.judge, name, entry.rubric, _contexts(entry), meter)
+        jury = Jury(ready.judge, ready.judge_name, entry.rubric, _contexts(entry), meter)
         bench = Bench(Tree(cast, spoken, meter), ready.registry, jury, asyncio.Semaphore(1))
         return await replay(entry, spoken, bench)
     except UnknownName as error:
@@ -95,12 +96,14 @@ async def _replay(entry: Entry, path: Path, staging: Staging) -> Replayed:
 
 
 def as_recorded(staging: Staging, entry: Entry) -> Staging:
-    """The staging with the agent that the entry names, unless another was asked for; options given win."""
+    """The staging with the agent and judge that the entry names, unless others were asked for; options given win."""
     from fuzzturn.cli.staging import label
 
     chosen = staging.chosen
     if not chosen.agent_given:
         chosen = replace(chosen, agent=entry.agent.name)
+    if not chosen.judge_given:
+        chosen = replace(chosen, judge=entry.judge.name if entry.judge else "none")
     options = dict(entry.agent.options) if label(chosen.agent) == entry.agent.name else {}
     chosen = replace(chosen, agent_options={**options, **chosen.agent_options}, seed=entry.provenance.seed)
     return replace(staging, chosen=chosen)

@@ -15,6 +15,7 @@ from fuzzturn.cli.options import (
     JsonOption,
     JudgeOption,
     OutOption,
+    RubricOption,
     SeedOption,
     choose,
 )
@@ -31,39 +32,46 @@ def run(
     agent_option: AgentOptionOption = None,
     judge: JudgeOption = None,
     judge_context: ContextOption = None,
+    rubric: RubricOption = None,
     seed: SeedOption = None,
     out: OutOption = None,
     json_file: JsonOption = None,
 ) -> int:
-    """Play the scripts as written, score every turn with the four signals, exit 1 on a violation.
+    """Play the scripts as written, score every turn with the four signals, exit 1 where something is wrong.
 
     Example: fuzzturn run lisbon_offsite
     """
     from fuzzturn.cli.staging import Staging
+    from fuzzturn.cli.terminal import Terminal
     from fuzzturn.project import find_project
     from fuzzturn.records import SCHEMA, Run
     from fuzzturn.report import session_json, session_table
 
     project = find_project()
-    given = {k: v for k, v in locals().items() if k in ("agent", "agent_option", "judge", "judge_context", "seed")}
+    given = {"agent": agent, "agent_option": agent_option, "judge": judge, "judge_context": judge_context,
+             "rubric": rubric, "seed": seed}  # fmt: skip
     staging = Staging(project, choose(given, project.config, ("window+block",)), out)
-    record = Run.create(staging.home, "run")
+    record, terminal = Run.create(staging.home, "run"), Terminal()
     sessions = []
-    violated = broken = False
+    wrong = broken = False
     for scenario in staging.scenarios(scenarios):
         trial = asyncio.run(_play(staging, scenario))
         measured = trial.measured
         record.session(scenario.scenario, trial.variant, measured, staging.registry, seed=staging.chosen.seed)
-        print(f"{scenario.scenario}  (agent {staging.chosen.agent}, rubric {staging.rubric.rubric_id})")
-        print(session_table(measured, agent=staging.chosen.agent))
+        terminal.say(f"{scenario.scenario}  (agent {staging.chosen.agent}, rubric {staging.rubric.rubric_id})")
+        terminal.say(session_table(measured, agent=staging.chosen.agent))
+        checkers = {c.checker for c in scenario.constraints}
+        used = {check.checker for scores in measured.scores for check in scores.adherence.exercised}
+        if idle := sorted(checkers - used):
+            terminal.say(f"  never exercised, so never tested: {', '.join(idle)}")
         sessions.append(session_json(trial))
-        violated |= any(scores.adherence.failed for scores in measured.scores)
+        wrong |= bool(trial.failures)
         broken |= measured.session.error is not None
     result = {"schema": SCHEMA, "run": record.id, "seed": staging.chosen.seed, "sessions": sessions}
     record.close(result)
     if json_file is not None:
         json_file.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 1 if violated else 3 if broken else 0
+    return 1 if wrong else 3 if broken else 0
 
 
 async def _play(staging: Staging, scenario: Scenario) -> Trial:
@@ -75,8 +83,7 @@ async def _play(staging: Staging, scenario: Scenario) -> Trial:
     from fuzzturn.variant import Variant
 
     meter = Meter()
-    name = staging.judge_note.name if staging.judge_note else "none"
-    jury = Jury(staging.judge, name, staging.rubric, staging.chosen.contexts, meter)
+    jury = Jury(staging.judge, staging.judge_name, staging.rubric, staging.chosen.contexts, meter)
     bench = Bench(Tree(staging.cast(scenario), scenario, meter), staging.registry, jury, asyncio.Semaphore(1))
     trial = await bench.run(Variant(scenario))
     everything = [scores.n for scores in trial.measured.scores]

@@ -15,12 +15,13 @@ from fuzzturn.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from fuzzturn.cli.staging import Staging
+    from fuzzturn.cli.terminal import Terminal
     from fuzzturn.corpus import Entry
     from fuzzturn.search import Campaign, Finding
 
 
 def shrink(
-    entry: Annotated[Path, typer.Argument(help="a corpus file", exists=True, dir_okay=False)],
+    entry: Annotated[str, typer.Argument(help="a corpus file or its id")],
     agent: AgentOption = None,
     agent_option: AgentOptionOption = None,
     judge: JudgeOption = None,
@@ -28,30 +29,53 @@ def shrink(
     out: OutOption = None,
     json_file: JsonOption = None,
 ) -> int:
-    """Shrink the session of a corpus file to its minimum and keep the result beside it.
+    """Shrink the session of a corpus file to its minimum. A smaller one replaces it; its history and status stay.
 
     Example: fuzzturn shrink corpus/lisbon_offsite/1a2b3c4d.yaml
     """
-    from fuzzturn.cli.replaying import as_recorded
+    from fuzzturn.cli.replaying import as_recorded, entry_paths
     from fuzzturn.cli.staging import Staging
-    from fuzzturn.corpus import load_entry, save_entry
-    from fuzzturn.keep import as_entry
+    from fuzzturn.cli.terminal import Terminal
+    from fuzzturn.corpus import load_entry
     from fuzzturn.project import find_project
-    from fuzzturn.report import finding_block, finding_json
+    from fuzzturn.report import finding_json
 
     project = find_project()
-    kept = load_entry(entry)
     given = {"agent": agent, "agent_option": agent_option, "judge": judge, "batch": batch}
-    staging = as_recorded(Staging(project, choose(given, project.config, ("window+block",)), out), kept)
-    campaign = _campaign(staging, kept, entry)
-    found = asyncio.run(_shrink(kept, campaign, entry))
-    path = save_entry(as_entry(found, campaign.cast, staging.judge_note, kept.rubric, staging.registry),
-                      staging.home / "corpus")  # fmt: skip
-    print(finding_block(found, agent=campaign.cast.name, rubric=kept.rubric, corpus_file=str(path)))
+    staging = Staging(project, choose(given, project.config, ("window+block",)), out)
+    (path,) = entry_paths([entry], staging.home / "corpus")
+    kept = load_entry(path)
+    staging = as_recorded(staging, kept)
+    campaign = _campaign(staging, kept, path)
+    found = asyncio.run(_shrink(kept, campaign, path))
+    shown = _report(staging, campaign, kept, found, path, Terminal())
     if json_file is not None:
-        result = {"schema": 1, "finding": finding_json(found, corpus_file=str(path))}
+        result = {"schema": 1, "finding": finding_json(found, corpus_file=str(shown))}
         json_file.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return 1
+
+
+def _report(staging: Staging, campaign: Campaign, kept: Entry, found: Finding, path: Path, terminal: Terminal) -> Path:
+    """Print what it shrank to, and keep it where it is smaller."""
+    from fuzzturn.corpus import save_entry
+    from fuzzturn.keep import as_entry
+    from fuzzturn.report import Names, finding_block
+
+    fresh = as_entry(found, campaign.cast, staging.judge_note, kept.rubric, staging.registry)
+    if (fresh.provenance.turns, fresh.provenance.tokens) >= (kept.provenance.turns, kept.provenance.tokens):
+        terminal.say(
+            f"{path} is as small as it gets: {kept.provenance.turns} turns, {kept.provenance.tokens} tokens said"
+        )
+        return path
+    sizes = {"turns": fresh.provenance.turns, "tokens": fresh.provenance.tokens}
+    history = kept.provenance.model_copy(update=sizes)
+    smaller = fresh.model_copy(update={"status": kept.status, "provenance": history})
+    shown = save_entry(smaller, staging.home / "corpus")
+    names = Names(agent=campaign.cast.name, agent_identity=found.identity, judge=staging.judge_name,
+                  rubric=kept.rubric.rubric_id)  # fmt: skip
+    again = f"fuzzturn replay {shown}{staging.agent_words}"
+    terminal.say(finding_block(found, names=names, again=again, width=terminal.width))
+    return shown
 
 
 def _campaign(staging: Staging, entry: Entry, path: Path) -> Campaign:
@@ -65,7 +89,7 @@ def _campaign(staging: Staging, entry: Entry, path: Path) -> Campaign:
         registry=staging.registry,
         operators=(),
         judge=staging.judge,
-        judge_name=staging.judge_note.name if staging.judge_note else "none",
+        judge_name=staging.judge_name,
         rubric=entry.rubric,
         contexts=CONTEXTS,
         batch=staging.chosen.batch,

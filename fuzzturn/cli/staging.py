@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fuzzturn.check import check_scenario
 from fuzzturn.cli.options import Chosen
 from fuzzturn.corpus import FingerprintNote
 from fuzzturn.drive import Cast
-from fuzzturn.errors import InputError
+from fuzzturn.errors import InputError, blaming
 from fuzzturn.ports import Judge
 from fuzzturn.project import Project
 from fuzzturn.registry import Registry
@@ -41,7 +41,7 @@ class Staging:
 
     @cached_property
     def rubric(self) -> Rubric:
-        return self.project.find_rubric()
+        return self.project.find_rubric(self.chosen.rubric)
 
     def scenarios(self, names: list[str] | None) -> list[Scenario]:
         """The scenarios named, else all of the project. Raises InputError with everything `check` calls an error."""
@@ -68,8 +68,18 @@ class Staging:
         """The judge that was asked for; None = none."""
         if self.chosen.judge == "none":
             return None
-        built: Any = self._callable("judge", self.chosen.judge)()
-        return built  # type: ignore[no-any-return]
+        with blaming(f"the build of judge {label(self.chosen.judge)}"):
+            built: Judge = self._callable("judge", self.chosen.judge)()
+        return built
+
+    @property
+    def judge_name(self) -> str:
+        return "none" if self.judge is None else label(self.chosen.judge)
+
+    @property
+    def agent_words(self) -> str:
+        """What a replay has to be told to find the agent again; "" for a shipped one."""
+        return f" --agent {self.chosen.agent}" if ":" in self.chosen.agent else ""
 
     @property
     def judge_note(self) -> FingerprintNote | None:
@@ -78,8 +88,12 @@ class Staging:
         identity = getattr(self.judge, "identity", None)
         return FingerprintNote(name=label(self.chosen.judge), identity=identity if isinstance(identity, str) else None)
 
-    def _callable(self, kind: Any, spec: str) -> Any:
-        return self.project.load_callable(spec) if ":" in spec else self.project.shipped(kind, spec)
+    def _callable(self, kind: Literal["agent", "judge"], spec: str) -> Any:
+        if ":" not in spec:
+            return self.project.shipped(kind, spec)
+        inside = self.project.root and self.project.root / spec.rpartition(":")[0]
+        named_by_config = self.project.config.get(kind) == spec and inside is not None and inside.is_file()
+        return self.project.load_callable(f"{self.project.root}/{spec}" if named_by_config else spec)
 
 
 def label(spec: str) -> str:

@@ -16,6 +16,7 @@ import yaml
 
 from fuzzturn.document.place import MAX_BYTES, MAX_DEPTH, Address, Document, in_file_order
 from fuzzturn.document.scalars import Refusal, plain
+from fuzzturn.document.syntax import explained
 from fuzzturn.errors import InputError, Problem
 
 __all__ = ["load", "parse", "read_text"]
@@ -23,7 +24,6 @@ __all__ = ["load", "parse", "read_text"]
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # some builds of PyYAML come without libyaml
 # NEL, U+2028 and U+2029 are line breaks in YAML 1.1: it would fold them into a space and count lines as no editor does.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-_NOT_A_TEXT_START = re.compile(r"(?:^|[:-])\s+([{\[&*!|>@`%])")
 _MANY = 10
 """After that many unreadable characters a file is not a text, and more of them tell nobody anything."""
 _QUOTE_IT = "a text that begins with {} has to be quoted"
@@ -59,7 +59,7 @@ def parse(text: str, *, file: str | None = None) -> Document:
     try:
         data = reader.document()
     except yaml.MarkedYAMLError as error:
-        reader.problems.append(_syntax(error, text, file))
+        reader.problems.append(explained(error, text, file, _PARSER))
         raise InputError(in_file_order(reader.problems)) from error
     if reader.problems:
         raise InputError(in_file_order(reader.problems))
@@ -182,17 +182,3 @@ def _unwritable(text: str, file: str | None) -> list[Problem]:
         accepted = f'inside double quotes, as "{code}"'
         found.append(Problem(file=file, line=line, column=column, what=f"the character {code}", accepted=accepted))
     return found
-
-
-def _syntax(error: yaml.MarkedYAMLError, text: str, file: str | None) -> Problem:
-    mark: Any = error.problem_mark or error.context_mark
-    began = f"(begun on line {error.context_mark.line + 1})" if error.context_mark else ""
-    what = " ".join(filter(None, (f"not YAML: {error.problem}", error.context, began)))
-    lines = text.splitlines()
-    line = lines[mark.line] if mark.line < len(lines) else ""
-    hint = None
-    if start := _NOT_A_TEXT_START.search(line):
-        hint = _QUOTE_IT.format(start[1])
-    elif ": " in line.partition(": ")[2]:
-        hint = "a text with ': ' in it has to be quoted"
-    return Problem(file=file, line=mark.line + 1, column=mark.column + 1, what=what, accepted=hint)

@@ -1,0 +1,237 @@
+"""Campaigning: carry out a fuzz command, keep what it finds, and say so."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fuzzturn.cli.staging import Staging
+from fuzzturn.cli.terminal import Terminal
+from fuzzturn.corpus import load_entry, save_entry
+from fuzzturn.drive import Meter
+from fuzzturn.errors import InputError, Problem, closest
+from fuzzturn.finding import KINDS, Kind
+from fuzzturn.keep import as_entry
+from fuzzturn.records import Run
+from fuzzturn.report import Names, campaign_json, counted, finding_block, finding_json
+from fuzzturn.scenario import Scenario
+from fuzzturn.search import Campaign, Finding, Outcome, search
+from fuzzturn.trial import Allowance, Trial
+
+__all__ = ["Budget", "Order", "campaign", "foretell", "target_kinds"]
+
+FOUND, ONLY_ERRORS, CAPPED, INTERRUPTED = 1, 3, 4, 130
+TARGETS = ("any", *KINDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """`sessions` variants a scenario; `turns` replies started and `minutes` of wall clock in all; None = no bound."""
+
+    sessions: int
+    turns: int | None
+    minutes: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What one fuzz command asks for."""
+
+    staging: Staging
+    scenarios: Sequence[Scenario]
+    budget: Budget
+    kinds: Sequence[Kind]
+    json_file: Path | None = None
+    terminal: Terminal = field(default_factory=Terminal)
+
+
+def target_kinds(target: str) -> tuple[Kind, ...]:
+    """The kinds that a target names. A blind spot is a violation, so `violation` names both."""
+    if target not in TARGETS:
+        raise InputError(Problem(what=f"no target is called {target!r}", accepted=closest(target, TARGETS)))
+    if target == "violation":
+        return ("blind_spot", "violation")
+    return tuple(kind for kind in KINDS if target in ("any", kind))
+
+
+def campaign(order: Order) -> int:
+    """Play every scenario; print and keep each finding; the exit code."""
+    staging, budget = order.staging, order.budget
+    # Hypothesis keeps what it learns of local modules on disk; ours goes beside the runs, not into the user's folder
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(staging.home / ".fuzzturn" / "hypothesis"))
+    campaigns = [_campaign(order, scenario) for scenario in order.scenarios]
+    run = Run.create(staging.home, "fuzz")
+    allowance = Allowance(Meter(), budget.turns, None if budget.minutes is None else 60 * budget.minutes)
+    begun = time.perf_counter()
+    pairs: list[tuple[Outcome, list[dict[str, Any]]]] = []
+    for each in campaigns:
+        if allowance.used_up():
+            break
+        try:
+            outcome = asyncio.run(_search(each, order, run, allowance))
+        except KeyboardInterrupt:  # the second one: whoever presses it again wants out
+            allowance.interrupt()
+            break
+        pairs.append((outcome, [_keep(found, each, order, run) for found in outcome.found]))
+    result = _result(order, run, pairs, time.perf_counter() - begun)
+    run.close(result | {"stopped": allowance.stopped})
+    if order.json_file is not None:
+        order.json_file.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return _conclude(order, pairs, result, allowance)
+
+
+def foretell(order: Order) -> int:
+    """Say what a campaign would play, without playing anything."""
+    terminal, budget = order.terminal, order.budget
+    total = 0
+    for scenario in order.scenarios:
+        turns = len(scenario.turns)
+        total += (budget.sessions + 1) * turns
+        terminal.say(
+            f"{scenario.scenario}: {counted(turns, 'scripted turn')}, up to {budget.sessions} variants in cells of 25; "
+            f"about {(budget.sessions + 1) * turns} agent turns before shared beginnings are saved, and shrinking on top"
+        )
+    chosen = order.staging.chosen
+    terminal.say(f"agent {chosen.agent}, judge {chosen.judge} in {', '.join(chosen.contexts)}, seed {chosen.seed}")
+    bounds = [f"{budget.turns} agent turns"] * (budget.turns is not None)
+    bounds += [f"{budget.minutes} minutes"] * (budget.minutes is not None)
+    terminal.say(f"about {total} agent turns in all; bounded by {' and '.join(bounds) or 'nothing but the sessions'}")
+    return 0
+
+
+def _campaign(order: Order, scenario: Scenario) -> Campaign:
+    staging = order.staging
+    return Campaign(
+        scenario=scenario,
+        cast=staging.cast(scenario),
+        registry=staging.registry,
+        operators=staging.project.load_strategies().of_kind("operator"),
+        judge=staging.judge,
+        judge_name=staging.judge_name,
+        rubric=staging.rubric,
+        contexts=staging.chosen.contexts,
+        sessions=order.budget.sessions,
+        batch=staging.chosen.batch,
+        workers=staging.chosen.workers,
+        kinds=order.kinds,
+    )
+
+
+async def _search(campaign: Campaign, order: Order, run: Run, allowance: Allowance) -> Outcome:
+    name, heard, wrong = campaign.scenario.scenario, 0, 0
+    _interrupts(allowance, order.terminal)
+    with order.terminal.campaign(name, campaign.sessions) as tell:
+
+        def hear(trial: Trial) -> None:
+            nonlocal heard, wrong
+            session = f"{name}-{heard:05d}"
+            run.session(session, trial.variant, trial.measured, campaign.registry, seed=campaign.cast.seed)
+            heard, wrong = heard + 1, wrong + bool(trial.failures)
+            tell(heard, wrong, allowance.meter.agent_turns)
+
+        outcome = await search(campaign, hear, allowance)
+    for note in outcome.notes:
+        order.terminal.note(f"{name}: {note}")
+    order.terminal.note(
+        f"{name}: {counted(heard, 'session')}, {wrong} of them with something wrong; "
+        f"{counted(len(outcome.found), 'finding')} after shrinking; {outcome.spent.agent_turns} agent turns"
+    )
+    return outcome
+
+
+def _interrupts(allowance: Allowance, terminal: Terminal) -> None:
+    """The first Ctrl-C ends the campaign between two batches; the second one is Python's own."""
+    loop = asyncio.get_running_loop()
+
+    def interrupt() -> None:
+        loop.remove_signal_handler(signal.SIGINT)
+        allowance.interrupt()
+        terminal.note("interrupted: what was found so far is kept; press again to stop at once")
+
+    with suppress(
+        NotImplementedError, ValueError, RuntimeError
+    ):  # no such thing on this system, or not the main thread
+        loop.add_signal_handler(signal.SIGINT, interrupt)
+
+
+def _keep(found: Finding, campaign: Campaign, order: Order, run: Run) -> dict[str, Any]:
+    staging = order.staging
+    entry = as_entry(found, campaign.cast, staging.judge_note, campaign.rubric, campaign.registry)
+    path = staging.home / "corpus" / entry.provenance.scenario / f"{entry.finding}.yaml"
+    regressed = path.is_file() and load_entry(path).status == "fixed"
+    save_entry(entry.model_copy(update={"status": "fixed"}) if regressed else entry, staging.home / "corpus")
+    shown = str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+    if regressed:
+        order.terminal.say(f"REGRESSED {entry.finding}: {shown} was marked fixed, and it fails again")
+    names = Names(
+        agent=campaign.cast.name,
+        agent_identity=found.identity,
+        judge=entry.judge.identity or entry.judge.name if entry.judge else "none",
+        rubric=campaign.rubric.rubric_id,
+    )
+    again = f"fuzzturn replay {shown}{staging.agent_words}"
+    order.terminal.say(finding_block(found, names=names, again=again, width=order.terminal.width))
+    order.terminal.say()
+    record = finding_json(found, corpus_file=shown)
+    run.append("findings", {"schema": 1, "run": run.id} | record)
+    return record
+
+
+def _result(
+    order: Order, run: Run, pairs: Sequence[tuple[Outcome, list[dict[str, Any]]]], wall: float
+) -> dict[str, Any]:
+    staging, chosen = order.staging, order.staging.chosen
+    identities = sorted({found.identity for o, _ in pairs for found in o.found if found.identity})
+    return campaign_json(
+        pairs,
+        run=run.id,
+        seed=chosen.seed,
+        fingerprints={
+            "agent": {"name": chosen.agent, "options": dict(chosen.agent_options), "identity": identities},
+            "judge": staging.judge_note.model_dump() if staging.judge_note else None,
+            "rubric": {"id": staging.rubric.rubric_id, "digest": staging.rubric.digest},
+        },
+        spent={
+            "sessions": sum(o.sessions for o, _ in pairs),
+            "agent_turns": sum(o.spent.agent_turns for o, _ in pairs),
+            "judge_calls": sum(o.spent.judge_calls for o, _ in pairs),
+            "tokens": None,
+            "usd": None,
+            "wall_s": round(wall, 3),
+        },
+        thresholds={o.base.measured.spoken.scenario: o.threshold and asdict(o.threshold) for o, _ in pairs},
+    )
+
+
+def _conclude(
+    order: Order, pairs: Sequence[tuple[Outcome, list[dict[str, Any]]]], result: dict[str, Any], allowance: Allowance
+) -> int:
+    terminal, spent = order.terminal, result["spent"]
+    ended = sum(times for o, _ in pairs for times in o.agent_errors.values())
+    for error, times in ((e, n) for o, _ in pairs for e, n in o.agent_errors.items()):
+        terminal.error(f"{counted(times, 'session')} ended because the agent raised {error}")
+    if not result["findings"] and ended < spent["sessions"]:
+        played = f"{counted(spent['sessions'], 'session')}, {counted(spent['agent_turns'], 'agent turn')} executed"
+        terminal.say(f"nothing found in {played}")
+    checkers = {c.checker for o, _ in pairs for c in o.base.measured.spoken.constraints}
+    if idle := sorted(checkers - result["exercised"].keys()):
+        terminal.say(f"never exercised, so never tested: {', '.join(idle)}")
+    if result["judge_unscored"]:
+        terminal.note(f"the judge gave no score {counted(result['judge_unscored'], 'time')}")
+    if allowance.stopped == "interrupted":
+        return INTERRUPTED
+    if result["findings"]:
+        return FOUND
+    if len(pairs) < len(order.scenarios):
+        terminal.error(f"stopped by --{'budget-turns' if allowance.stopped == 'turns' else 'max-minutes'} "
+                       f"before {counted(len(order.scenarios) - len(pairs), 'scenario')} began")  # fmt: skip
+        return CAPPED
+    return ONLY_ERRORS if ended else 0

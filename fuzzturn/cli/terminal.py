@@ -1,0 +1,98 @@
+"""Terminal: what people see. Colour and a moving bar on a terminal, plain lines anywhere else.
+
+Results go to stdout, progress to stderr. rich decides about colour (NO_COLOR, TERM=dumb, redirection); nothing here
+writes a control character where there is no terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+__all__ = ["Tell", "Terminal"]
+
+NARROWEST, WIDEST, REDIRECTED = 50, 110, 100
+TITLES = ("BLIND SPOT", "VIOLATION", "PROGRESS", "ASSERTION", "REGRESSED", "FAILING", "CHANGED", "ERROR")
+
+
+class Tell(Protocol):
+    """Told after each session of a campaign: how many so far, with something wrong, and agent turns executed."""
+
+    def __call__(self, sessions: int, wrong: int, agent_turns: int) -> None: ...
+
+
+class Terminal:
+    """Standard output and standard error of one command."""
+
+    def __init__(self) -> None:
+        plain = {"highlight": False, "markup": False, "emoji": False, "soft_wrap": True}
+        self._out = Console(**plain)  # type: ignore[arg-type]
+        self._err = Console(stderr=True, **plain)  # type: ignore[arg-type]
+
+    @property
+    def width(self) -> int:
+        """Columns for text that is wrapped by us."""
+        if not self._out.is_terminal:
+            return REDIRECTED
+        return max(NARROWEST, min(self._out.width, WIDEST))
+
+    def say(self, text: str = "") -> None:
+        """A result."""
+        for line in text.splitlines() or [""]:
+            self._out.print(_styled(line))
+
+    def note(self, text: str) -> None:
+        """Something beside the results."""
+        self._err.print(Text(text, style="dim"))
+
+    def error(self, text: str) -> None:
+        """What keeps a command from its work."""
+        self._err.print(Text(text))
+
+    @contextmanager
+    def campaign(self, scenario: str, sessions: int) -> Iterator[Tell]:
+        """Progress of one campaign: a bar on a terminal, else a line every so often."""
+        if self._err.is_terminal:
+            yield from self._bar(scenario, sessions)
+        else:
+            yield _Lines(self._err, scenario, sessions)
+
+    def _bar(self, scenario: str, sessions: int) -> Iterator[Tell]:
+        columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(),
+                   TextColumn("{task.fields[spent]}"), TimeElapsedColumn())  # fmt: skip
+        with Progress(*columns, console=self._err, transient=True) as progress:
+            task = progress.add_task(scenario, total=sessions + 1, spent="")
+
+            def tell(sessions: int, wrong: int, agent_turns: int) -> None:
+                progress.update(task, completed=sessions, spent=f"{wrong} wrong, {agent_turns} agent turns")
+
+            yield tell
+
+
+class _Lines:
+    """A plain line after every eighth of a campaign."""
+
+    def __init__(self, console: Console, scenario: str, sessions: int) -> None:
+        self._console, self._scenario, self._every = console, scenario, max(sessions // 8, 25)
+
+    def __call__(self, sessions: int, wrong: int, agent_turns: int) -> None:
+        if sessions % self._every == 0:
+            said = f"{self._scenario}: {sessions} sessions, {wrong} of them with something wrong"
+            self._console.print(f"{said}, {agent_turns} agent turns")
+
+
+def _styled(line: str) -> Text:
+    """Headings bold, the violating turn red; the text itself is never changed."""
+    if line.startswith(TITLES):
+        return Text(line, style="bold red")
+    if line.startswith(("FIXED", "good")):
+        return Text(line, style="green")
+    marks = line[6:10]
+    return (
+        Text(line, style="red") if line.startswith("  ") and "V" in marks and marks.strip("SCV ") == "" else Text(line)
+    )
