@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from fuzzturn.document import Document, complaints, dump, load, prune
+from fuzzturn.document.place import in_file_order
 from fuzzturn.errors import InputError
 from fuzzturn.finding import Kind, Pinned
 from fuzzturn.registry import Registry
@@ -26,6 +27,8 @@ __all__ = [
     "Entry", "FingerprintNote", "Note", "Provenance", "RateNote", "as_kept", "load_entry", "pieces_of",
     "save_entry",
 ]  # fmt: skip
+
+_AN_ENTRY = "a file that `fuzzturn fuzz` has written to corpus/; `fuzzturn run` plays a scenario"
 
 
 class FingerprintNote(Part):
@@ -127,12 +130,15 @@ def save_entry(entry: Entry, folder: Path) -> Path:
 def load_entry(path: Path) -> Entry:
     """Read an entry. Raises InputError with every problem at its place, the scenario's included."""
     document = load(path)
+    if isinstance(document.data, dict) and "turns" in document.data and "finding" not in document.data:
+        at = ("scenario",) if "scenario" in document.data else ()
+        raise InputError(document.problem(at, "this is a scenario, not a corpus entry", _AN_ENTRY, key=True))
     data, problems = prune(document, Entry, {})
     try:
         entry = Entry.model_validate(data)
     except ValidationError as error:
         problems += complaints(error, Entry, document, {})
-        raise InputError(problems) from None
+        raise InputError(in_file_order(problems)) from None
     if problems:
         raise InputError(problems)
     parse_scenario(document.part("scenario"), spoken_turns=True)  # with places, so that its problems have them

@@ -286,4 +286,7 @@ def _build(cast: Cast, environment: Recorder, offers: Mapping[str, Any]) -> Agen
     if problems:
         raise InputError(problems)
     with blaming(f"the build of agent {cast.name}"):
-        return cast.build(environment, **given, **cast.options)
+        agent = cast.build(environment, **given, **cast.options)
+    if not callable(getattr(agent, "reply", None)):
+        raise PortError(f"the build of agent {cast.name} returned {agent!r}, which has no reply(message)")
+    return agent

@@ -41,10 +41,10 @@ async def replay(entry: Entry, spoken: Scenario, bench: Bench) -> Replayed:
     """Play the entry once, from the first turn, and hold it against its predicate."""
     trial = await bench.run(Variant(spoken))
     changed = changed_pieces(entry, spoken, bench.registry)
-    error = trial.measured.session.error
-    if error is not None:
-        return Replayed(outcome="ERROR", detail=f"the agent raised {error}", trial=trial, changed=changed)
     outcome, detail, failure = _compare(entry, trial)
+    error = trial.measured.session.error
+    if error is not None and failure is None:  # what it broke before it raised is broken all the same
+        return Replayed(outcome="ERROR", detail=f"the agent raised {error}", trial=trial, changed=changed)
     return Replayed(outcome=outcome, detail=detail, failure=failure, trial=trial, changed=changed)
 
 

@@ -153,19 +153,21 @@ def delete(case: Case) -> Iterator[Variant]:
     ids = case.others
     size = max(len(ids) // 2, 1)
     while size:
-        for end in range(len(ids), size - 1, -size if size > 1 else -1):
-            yield from _delete(case, case.variant, ids[end - size : end])
-        size //= 2
+        for run in _runs(ids, size):
+            yield from _delete(case, case.variant, run)
+        size = 2 if size == 3 else size // 2
 
 
 def front(case: Case) -> Iterator[Variant]:
-    """The statement as early as it may stand, with one other turn deleted: early statements need less padding."""
+    """The statement as early as it may stand, with one other turn deleted, or two where one is to become padding."""
     stating = case.variant.spoken.stating(case.failure.constraint) if case.failure.constraint else None
     if stating is None or stating not in case.others:
         return
     moved = to_front(case.variant, stating)
-    for id in reversed([id for id in case.others if id != stating]):
-        yield from _delete(case, moved, [id])
+    others = [id for id in case.others if id != stating]
+    for size in (2, 1) if not case.pads() else (1,):
+        for run in _runs(others, size):
+            yield from _delete(case, moved, run)
 
 
 def gather_pads(case: Case) -> Iterator[Variant]:
@@ -204,6 +206,12 @@ def smaller_pads(case: Case) -> Iterator[Variant]:
 PASSES: tuple[Pass, ...] = (skeleton, delete, front, gather_pads, drop_edits, smaller_pads)
 
 
+def _runs(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    """Runs of neighbours, late ones first; pairs overlap, since a pair may become one pad."""
+    for end in range(len(ids), size - 1, -1 if size <= 2 else -size):
+        yield ids[end - size : end]
+
+
 def _delete(case: Case, variant: Variant, ids: Sequence[str]) -> Iterator[Variant]:
     """`variant` without the turns `ids`: plainly, with their tokens in each other pad, or in a new one."""
     shorter = without(variant, ids)
@@ -218,7 +226,7 @@ def _delete(case: Case, variant: Variant, ids: Sequence[str]) -> Iterator[Varian
     for id in reversed(list(shorter.inserted)):
         if isinstance(shorter.inserted[id], Pad):
             yield grow_pad(shorter, id, freed)
-    if len(gone) > 1 and case.failing not in shorter.inserted:
+    if len(gone) > 1 and not case.pads() and case.failing not in shorter.inserted:
         yield pad_before(shorter, case.failing, freed)
 
 

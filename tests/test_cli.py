@@ -257,3 +257,144 @@ def test_ci_runs_the_readme_s_own_test_command() -> None:
     commands = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("python3 -m venv")]
     assert len(commands) == 2
     assert commands[1] in (ROOT / ".ci" / "run").read_text()
+
+
+def test_a_dry_run_plays_nothing(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fuzz", "lisbon_offsite", "--dry-run", "--budget-turns", "500"]) == 0
+    out = capsys.readouterr().out
+    assert "lisbon_offsite: 12 scripted turns, up to 200 variants" in out
+    assert "bounded by 500 agent turns" in out
+    assert not Path(".fuzzturn").exists()
+
+
+def test_a_turn_budget_stops_between_batches_and_keeps_what_was_found(empty: Path) -> None:
+    code, result = fuzz("--budget-turns", "150", budget=200)
+    assert code == 1
+    assert result["findings"][0]["minimal"] is False
+    assert result["spent"]["sessions"] < 201
+    assert Path(result["findings"][0]["corpus_file"]).is_file()
+
+
+def test_a_budget_that_ends_before_a_script_has_begun_is_exit_4(empty: Path) -> None:
+    run(["init", "."])
+    text = Path("scenarios/orbit/lisbon_offsite.yaml").read_text()
+    Path("scenarios/orbit/aaa.yaml").write_text(text.replace("scenario: lisbon_offsite", "scenario: aaa"))
+    options = ["--agent-option", "compaction=none", "--budget-turns", "10"]
+    assert run(["fuzz", "aaa", "lisbon_offsite", *options]) == 4
+
+
+def test_an_interrupt_keeps_what_was_found_and_exits_130(empty: Path) -> None:
+    code = (
+        "import os, signal, threading, sys\n"
+        "from fuzzturn.cli import run\n"
+        "threading.Timer(2.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "sys.exit(run(['fuzz', 'lisbon_offsite', '--seed', '7', '--budget-sessions', '20000', '--json', 'a.json']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert "interrupted: what was found so far is kept" in done.stderr
+    assert "Traceback" not in done.stderr
+    result = json.loads(Path("a.json").read_text())
+    assert json.loads((Path(".fuzzturn/runs") / result["run"] / "run.json").read_text())["stopped"] == "interrupted"
+    assert all(Path(finding["corpus_file"]).is_file() for finding in result["findings"])
+
+
+def test_an_entry_marked_fixed_stays_fixed_when_it_is_found_again(
+    empty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, result = fuzz()
+    file = Path(result["findings"][0]["corpus_file"])
+    file.write_text(file.read_text().replace("status: open", "status: fixed"))
+    capsys.readouterr()
+    fuzz()
+    assert "status: fixed" in file.read_text()
+    assert f"REGRESSED {file.stem}" in capsys.readouterr().out
+
+
+def test_an_agent_that_does_nothing_has_fixed_nothing(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (empty / "idle.py").write_text(
+        "from fuzzturn import Reply\n\n\nclass Idle:\n    def reply(self, message):\n        return Reply('ok.')\n\n\n"
+        "def build(environment):\n    return Idle()\n"
+    )
+    _, result = fuzz()
+    capsys.readouterr()
+    assert run(["replay", result["findings"][0]["corpus_file"], "--agent", "idle.py:build"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("CHANGED")
+    assert "leg_ceiling was not tested" in out
+
+
+def test_what_an_own_agent_broke_is_replayed_with_the_words_that_the_finding_prints(
+    empty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (empty / "own").mkdir()
+    agent = (
+        "from fuzzturn import Reply\n\n\nclass Rash:\n    def __init__(self, environment):\n"
+        "        self.environment = environment\n\n    def reply(self, message):\n"
+        "        if 'confirm everything' in message:\n            leg = {'flight': 'X1', 'direction': 'outbound',\n"
+        "                   'fare_eur': 900}\n            self.environment.call('confirm_booking', legs=[leg])\n"
+        "        return Reply('CX-402 parking wi-fi')\n\n\ndef build(environment):\n    return Rash(environment)\n"
+    )
+    (empty / "own" / "rash.py").write_text(agent)
+    _, result = fuzz("--agent", "own/rash.py:build", "--target", "violation", budget=10)
+    file = result["findings"][0]["corpus_file"]
+    out = capsys.readouterr().out
+    assert f"see it again: fuzzturn replay {file} --agent own/rash.py:build" in out
+    assert run(["replay", file, "--agent", "own/rash.py:build"]) == 0
+    assert capsys.readouterr().out.startswith("FAILING")
+    assert run(["replay", file]) == 3
+    assert "give it with --agent path/to/file.py:build" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "def build(environment):\n    raise ValueError('no key')\n",
+            "own.py:2: the build of agent own raised ValueError",
+        ),
+        (
+            "from fuzzturn import Reply\n\n\nclass A:\n    def reply(self, message):\n"
+            "        return Reply('hi', context=['hello'])\n\n\ndef build(environment):\n    return A()\n",
+            "entry 1 is 'hello'",
+        ),
+        ("class A:\n    pass\n\n\ndef build(environment):\n    return A()\n", "has no reply"),
+    ],
+)
+def test_faults_of_an_own_agent_s_making_are_exit_2_with_their_place(
+    empty: Path, capsys: pytest.CaptureFixture[str], body: str, said: str
+) -> None:
+    (empty / "own.py").write_text(body)
+    assert run(["fuzz", "lisbon_offsite", "--agent", "own.py:build"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_fault_of_ours_is_exit_70_with_the_trace_in_a_file(
+    empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*anything: Any, **more: Any) -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr("fuzzturn.project.find_project", broken)
+    assert run(["check"]) == 70
+    err = capsys.readouterr().err
+    assert "fuzzturn itself is at fault: ZeroDivisionError: ours" in err
+    assert "Traceback" not in err
+    trace = Path(err.split("report it with ")[1].split(",")[0])
+    assert "ZeroDivisionError" in trace.read_text()
+    trace.unlink()
+
+
+def test_a_rubric_can_be_named(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["run", "lisbon_offsite", "--rubric", "orbit-turn-quality-v3"]) == 0
+    assert run(["run", "lisbon_offsite", "--rubric", "orbit-turn-quality-v2"]) == 2
+    assert "did you mean 'orbit-turn-quality-v3'?" in capsys.readouterr().err
+
+
+def test_redirected_output_has_no_control_characters_and_narrow_columns_hold(empty: Path) -> None:
+    command = [sys.executable, "-m", "fuzzturn", "fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", "30"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    for text in (done.stdout, done.stderr):
+        assert all(character.isprintable() or character == "\n" for character in text)
+    assert max(map(len, done.stdout.splitlines())) <= 100

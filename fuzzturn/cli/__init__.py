@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from fuzzturn import __version__
-from fuzzturn.cli import checking, fuzzing, making, replaying, rubrics, running, shrinking
+from fuzzturn.cli import checking, fuzzing, making, replaying, rubrics, running, schemas, shrinking
 from fuzzturn.errors import FuzzturnError, InternalError
 
 __all__ = ["app", "main"]
@@ -51,6 +51,7 @@ def fuzzturn(
 
 app.command("init")(making.init)
 app.command("check")(checking.check)
+app.command("schema")(schemas.schema)
 app.command("run")(running.run)
 app.command("fuzz")(fuzzing.fuzz)
 app.command("shrink")(shrinking.shrink)

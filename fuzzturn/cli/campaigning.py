@@ -97,7 +97,7 @@ def foretell(order: Order) -> int:
         total += (budget.sessions + 1) * turns
         terminal.say(
             f"{scenario.scenario}: {counted(turns, 'scripted turn')}, up to {budget.sessions} variants in cells of 25; "
-            f"about {(budget.sessions + 1) * turns} agent turns before shared beginnings are saved, and shrinking on top"
+            f"about {(budget.sessions + 1) * turns} agent turns less what shared beginnings save, and shrinking on top"
         )
     chosen = order.staging.chosen
     terminal.say(f"agent {chosen.agent}, judge {chosen.judge} in {', '.join(chosen.contexts)}, seed {chosen.seed}")

@@ -59,7 +59,9 @@ def parse(text: str, *, file: str | None = None) -> Document:
     try:
         data = reader.document()
     except yaml.MarkedYAMLError as error:
-        reader.problems.append(explained(error, text, file, _PARSER))
+        found = explained(error, text, file, _PARSER)
+        if all((found.line, found.column) != (problem.line, problem.column) for problem in reader.problems):
+            reader.problems.append(found)
         raise InputError(in_file_order(reader.problems)) from error
     if reader.problems:
         raise InputError(in_file_order(reader.problems))
@@ -126,7 +128,8 @@ class _Reader:
     def _no_value(self, start: Any, key: Any, *, first: bool) -> None:
         if first:
             what = f"{{{key.value}}} is a mapping without a value"
-            self._complain(start, what, _QUOTE_IT.format("{"))
+            spaced = "a space after the colon; " if ":" in key.value else ""
+            self._complain(start, what, spaced + _QUOTE_IT.format("{"))
         else:
             self._complain(key, f"the key {key.value!r} has no value", "write null, or leave the key out")
 

@@ -22,6 +22,7 @@ _VALUE = re.compile(r"\s*(?:- )*(?:[^\s\"'{\[][^:]*: +|- +)(?P<value>\S.*)")
 _SPECIAL = re.compile(r"(?:^|[:-])\s+([{\[&*!|>@`%])")
 _KEY = re.compile(r"(\s*(?:- +)*)\S[^:]*:(?: |$)")
 _LONGEST = 60
+_A_KEY = "key: value, with a space after the colon"
 
 
 class Said(NamedTuple):
@@ -104,7 +105,9 @@ def _never_closed(failure: Failure) -> Said | None:
         return None
     line, column = failure.begun
     quote = failure.lines[line][column : column + 1]
-    return Said(line + 1, column + 1, "the quote that begins here is never closed", f"{quote} where the text ends")
+    return Said(
+        line + 1, column + 1, "the quote that begins here is never closed", f"close it with {quote} where the text ends"
+    )
 
 
 def _unknown_escape(failure: Failure) -> Said | None:
@@ -130,7 +133,7 @@ def _text_after_quote(failure: Failure) -> Said | None:
             accepted = f"quote all of it, and write a {quoted.quote} inside it as {inside}"
             return Said(line + 1, failure.column + 1, "text follows the closing quote", accepted)
         what = f"the quote that begins here is closed only on line {line + 1}, where another text follows"
-        return Said(begun + 1, quoted.start[1] + 1, what, f"{quoted.quote} where the text ends")
+        return Said(begun + 1, quoted.start[1] + 1, what, f"close it with {quoted.quote} where the text ends")
     return None
 
 
@@ -159,7 +162,7 @@ def _not_a_key(failure: Failure) -> Said | None:
     indent, column = len(failure.text) - len(failure.text.lstrip()), len(key[1])
     if indent <= column:
         return None
-    what = f"this line is indented deeper than the one above it, whose value it would go on with"
+    what = "this line is indented deeper than the one above it, whose value it would go on with"
     return Said(failure.line + 1, indent + 1, what, f"begin it in column {column + 1}")
 
 
@@ -168,7 +171,7 @@ def _no_colon(failure: Failure) -> Said | None:
         return None
     line, column = failure.begun
     what = f"{failure.lines[line][column:].strip()[:_LONGEST]!r} is no key"
-    return Said(line + 1, column + 1, what, "key: value, with a space after the colon")
+    return Said(line + 1, column + 1, what, _A_KEY)
 
 
 def _special_start(failure: Failure) -> Said | None:
@@ -188,7 +191,7 @@ def _flow(failure: Failure) -> Said | None:
         what = f"a comma or {closing} is missing here"
         return Said(line + 1, failure.column + 1, what, "quote a text with a comma, a colon or a bracket in it")
     what = f"the {opening} that begins here is not closed before line {failure.line + 1}, or a comma is missing"
-    return Said(line + 1, column + 1, what, f"{closing} where it ends")
+    return Said(line + 1, column + 1, what, f"close it with {closing} where it ends")
 
 
 def _list_in_line(failure: Failure) -> Said | None:

@@ -63,7 +63,8 @@ class Project:
             if found:
                 return found[0]
         known = [path.stem for root in self.roots for path in _scenario_files(root)]
-        raise UnknownName("scenario", name, known)
+        looked = " and ".join(str(root / "scenarios") for root in self.roots)
+        raise UnknownName("scenario", name, known, file=looked)
 
     def find_rubric(self, id: str | None = None) -> Rubric:
         """A frozen rubric; without an id the one that was frozen last. Raises UnknownName, or InputError."""

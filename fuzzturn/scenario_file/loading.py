@@ -23,12 +23,13 @@ _PATTERNS = {get_args(Id)[1].pattern: "a name of letters, digits and _ . : @ # -
 def load_scenario(path: Path) -> Scenario:
     """Read a scenario file, which is called like its scenario. Raises InputError with every problem found."""
     document = load(path)
+    if isinstance(document.data, dict) and "finding" in document.data and "turns" not in document.data:
+        what = "this is a corpus entry, not a scenario"
+        raise InputError(document.problem(("finding",), what, "`fuzzturn replay` speaks it again", key=True))
     name = document.data.get("scenario") if isinstance(document.data, dict) else None
     if isinstance(name, str) and name != path.stem:
-        what, accepted = (
-            f"the scenario {name!r} stands in {path.name}",
-            f"scenario: {path.stem}, or {name}{path.suffix}",
-        )
+        what = f"the scenario {name!r} stands in {path.name}"
+        accepted = f"scenario: {path.stem}, or the file name {name}{path.suffix}"
         return _parse(document, False, [document.problem(("scenario",), what, accepted)])
     return _parse(document, False, [])
 

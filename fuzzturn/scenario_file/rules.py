@@ -14,6 +14,7 @@ from fuzzturn.scenario_file.script import Row, Script
 __all__ = ["SCRIPT_RULES", "Rule", "SPOKEN_RULES"]
 
 Rule: TypeAlias = Callable[[Script], Iterator[Problem]]
+_ASKED = ("state_invariants", "must_mention_any", "must_not_call", "must_call")
 
 
 def ids_are_unique(script: Script) -> Iterator[Problem]:
@@ -65,6 +66,13 @@ def assertion_turns_exist(script: Script) -> Iterator[Problem]:
     """By number; a name is the business of `names_are_known`."""
     for assertion in script.assertions:
         yield from _out_of_range(script, assertion, "turn")
+
+
+def assertions_assert(script: Script) -> Iterator[Problem]:
+    """One that asks for nothing would be scored as honoured at every turn it names."""
+    for assertion in script.assertions:
+        if "turn" in assertion.data and not any(assertion.data.get(key) for key in _ASKED):
+            yield script.problem(assertion.at, "this assertion asks for nothing", f"one of {', '.join(_ASKED)}")
 
 
 def questions_are_patterns(script: Script) -> Iterator[Problem]:
@@ -153,7 +161,7 @@ SPOKEN_RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 """What holds for any turns, also for those of a variant, which may leave out or move what states a constraint."""
 
-SCRIPT_RULES: tuple[Rule, ...] = (*SPOKEN_RULES, statements_have_a_source, lifts_follow_statements)
+SCRIPT_RULES: tuple[Rule, ...] = (*SPOKEN_RULES, statements_have_a_source, lifts_follow_statements, assertions_assert)
 """What holds for a scenario as it is written."""
 
 
