@@ -11,6 +11,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel
@@ -20,7 +21,7 @@ from fuzzturn.document import known_keys
 from fuzzturn.errors import UnknownName
 from fuzzturn.project import OPTIONS
 from fuzzturn.rubric import ANCHORS, Rubric
-from fuzzturn.scenario import Assertion, Constraint, Line, Scenario, System
+from fuzzturn.scenario import Scenario
 from fuzzturn.scenario_file.resolving import RESERVED
 
 __all__ = ["KINDS", "schema"]
@@ -31,13 +32,18 @@ _TURN_NUMBER = {"type": "integer", "minimum": 1}
 _NOT_YET = {"type": "null", "description": "Reserved: not yet."}
 _NOBODY_READS = {"^x-": {"description": "A note; nobody reads it."}}
 _PARTS = "#/$defs/"
+_TYPES: Mapping[str, Schema] = {
+    "a text": {"type": "string"},
+    "a list of texts": {"type": "array", "items": {"type": "string"}},
+    "true or false": {"type": "boolean"},
+}
 
 
 def schema(kind: str) -> Schema:
     """The schema of one kind of file, see KINDS. Raises UnknownName."""
     if kind not in KINDS:
         raise UnknownName("schema", kind, KINDS)
-    return {"$schema": _DIALECT, "$id": f"fuzzturn/{kind}.json"} | KINDS[kind]()
+    return {"$schema": _DIALECT} | KINDS[kind]()
 
 
 def _scenario() -> Schema:
@@ -53,8 +59,8 @@ def _scenario() -> Schema:
     for part in ("Line", "Answer", "Interruption"):
         parts[part]["properties"]["user"]["description"] = said
     for model, keys in RESERVED.items():
-        part = made if model is Scenario else parts[model.__name__]
-        part["properties"] |= {key: dict(_NOT_YET) for key in keys}
+        holder = made if model is Scenario else parts[model.__name__]
+        holder["properties"] |= {key: dict(_NOT_YET) for key in keys}
     return made
 
 
@@ -126,7 +132,7 @@ def _told(model: type[BaseModel]) -> dict[str, str]:
     lines = body.body if isinstance(body, ast.ClassDef) else []
     told = {
         field.target.id: " ".join(text.value.value.split())
-        for field, text in zip(lines, lines[1:], strict=False)
+        for field, text in pairwise(lines)
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
         and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) and isinstance(text.value.value, str)
     }  # fmt: skip
@@ -149,7 +155,7 @@ def _all_anchors(rubric: Schema) -> None:
     anchor = scale.pop("additionalProperties")
     scale.pop("propertyNames", None)
     scale |= {
-        "properties": {score: anchor for score in ANCHORS},
+        "properties": dict.fromkeys(ANCHORS, anchor),
         "required": list(ANCHORS),
         "additionalProperties": False,
     }
@@ -157,11 +163,7 @@ def _all_anchors(rubric: Schema) -> None:
 
 def _option(words: str) -> Schema:
     """The type that an option's words name; any type where they say nothing of one."""
-    if whole := re.fullmatch(r"a whole number(?: from (\d+))?", words):
-        return {"type": "integer"} | ({"minimum": int(whole[1])} if whole[1] else {})
-    return {
-        "a text": {"type": "string"},
-        "a list of texts": {"type": "array", "items": {"type": "string"}},
-        "a number": {"type": "number"},
-        "true or false": {"type": "boolean"},
-    }.get(words, {})
+    if number := re.fullmatch(r"a (whole )?number(?: from (\d+))?", words):
+        kind: Schema = {"type": "integer" if number[1] else "number"}
+        return kind | ({"minimum": int(number[2])} if number[2] else {})
+    return dict(_TYPES.get(words, {}))

@@ -150,7 +150,7 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
     tally.add(base, bench.tree)
     tell(base)
     try:
-        for cell in _cells(campaign, strategy):
+        for cell in await _cells(campaign, strategy, allowance):
             async for trial, tree in _play_cell(cell, bench, campaign.batch):
                 tally.add(trial, tree)
                 tell(trial)
@@ -202,12 +202,15 @@ def campaign_bench(campaign: Campaign, allowance: Allowance | None = None) -> Be
     return Bench(tree, campaign.registry, jury, asyncio.Semaphore(campaign.workers), allowance=allowance)
 
 
-def _cells(campaign: Campaign, strategy: SearchStrategy[Variant]) -> list[list[Variant]]:
+async def _cells(
+    campaign: Campaign, strategy: SearchStrategy[Variant], allowance: Allowance | None
+) -> list[list[Variant]]:
     """Cells of distinct variants, up to the session budget; the last one cut to it. Stops when nothing new comes."""
     cells: list[list[Variant]] = []
     seen = {Variant(campaign.scenario).key}
     left, idle, number = campaign.sessions, 0, 0
-    while left > 0 and idle < 3:
+    while left > 0 and idle < 3 and not (allowance and allowance.used_up()):
+        await asyncio.sleep(0)  # thousands take seconds to draw: let an interrupt be heard
         drawn = draw(strategy, CELL_SESSIONS, campaign.cast.seed, scenario=campaign.scenario.scenario, cell=number)
         fresh = [variant for variant in drawn if variant.key not in seen][:left]
         seen.update(variant.key for variant in fresh)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -185,7 +186,7 @@ def test_init_makes_a_project_that_fuzzes_at_once(empty: Path, monkeypatch: pyte
     assert run(["init", "mine"]) == 2
     monkeypatch.chdir("mine")
     assert run(["check"]) == 0
-    assert run(["fuzz", "--budget-sessions", "40"]) == 1
+    assert run(["fuzz", "lisbon_offsite", "--budget-sessions", "40"]) == 1
     assert list(Path("corpus").rglob("*.yaml"))
 
 
@@ -208,7 +209,7 @@ def test_freezing_a_rubric_refuses_an_id_that_is_taken(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["fuzz", "nowhere"], "no scenario is called 'nowhere'; known: lisbon_offsite"),
+        (["fuzz", "nowhere"], "no scenario is called 'nowhere'; known: "),
         (["fuzz", "lisbon_offsite", "--agent", "orbti"], "no agent is called 'orbti'; did you mean 'orbit'?"),
         (["fuzz", "lisbon_offsite", "--judge", "refrence"], "no judge is called 'refrence'; did you mean 'reference'?"),
         (
@@ -284,18 +285,20 @@ def test_a_budget_that_ends_before_a_script_has_begun_is_exit_4(empty: Path) -> 
 
 
 def test_an_interrupt_keeps_what_was_found_and_exits_130(empty: Path) -> None:
-    code = (
-        "import os, signal, threading, sys\n"
-        "from fuzzturn.cli import run\n"
-        "threading.Timer(2.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-        "sys.exit(run(['fuzz', 'lisbon_offsite', '--seed', '7', '--budget-sessions', '20000', '--json', 'a.json']))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 130
-    assert "interrupted: what was found so far is kept" in done.stderr
-    assert "Traceback" not in done.stderr
+    command = [sys.executable, "-m", "fuzzturn", "fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", "1500"]
+    with subprocess.Popen([*command, "--json", "a.json"], text=True, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as going:  # fmt: skip
+        assert going.stderr is not None
+        first = going.stderr.readline()
+        going.send_signal(signal.SIGINT)
+        rest = going.stderr.read()
+    assert " sessions, " in first
+    assert going.returncode == 130
+    assert "interrupted: what was found so far is kept" in rest
+    assert "Traceback" not in rest
     result = json.loads(Path("a.json").read_text())
     assert json.loads((Path(".fuzzturn/runs") / result["run"] / "run.json").read_text())["stopped"] == "interrupted"
+    assert result["findings"]
     assert all(Path(finding["corpus_file"]).is_file() for finding in result["findings"])
 
 
