@@ -28,7 +28,7 @@ __all__ = [
     "save_entry",
 ]  # fmt: skip
 
-_AN_ENTRY = "a file that `fuzzturn fuzz` has written to corpus/; `fuzzturn run` plays a scenario"
+_AN_ENTRY = "`fuzzturn run` and `fuzzturn fuzz` take scenarios; the latter writes entries to corpus/"
 
 
 class FingerprintNote(Part):

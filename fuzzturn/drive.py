@@ -173,7 +173,7 @@ class Prompter:
         self._answers = spoken.answers
         self._given: Counter[int] = Counter()
         self._scripted = 0
-        self.off_script = False
+        self.off_script_at: int | None = None
 
     def next(self, last: Turn | None) -> tuple[Line, bool] | None:
         """The next message and whether it is automatic; None = the script is over."""
@@ -192,7 +192,7 @@ class Prompter:
             if self._given[i] < answer.max and any(re.search(p, question, re.I) for p in answer.asks):
                 self._given[i] += 1
                 return Line(id=f"auto{sum(self._given.values())}", user=answer.user)
-        self.off_script = True
+        self.off_script_at = self.off_script_at or last.n
         return None
 
 
@@ -213,7 +213,7 @@ async def drive(cast: Cast, spoken: Scenario, meter: Meter | None = None) -> Ses
         scenario=spoken.scenario,
         turns=tuple(turns),
         initial_state=stage.initial_state,
-        off_script=prompter.off_script,
+        off_script_at=prompter.off_script_at,
     )
 
 

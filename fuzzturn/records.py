@@ -88,7 +88,7 @@ def session_to_json(session: Session) -> dict[str, Any]:
     return {
         "scenario": session.scenario,
         "initial_state": session.initial_state,
-        "off_script": session.off_script,
+        "off_script_at": session.off_script_at,
         "turns": [_turn_to_json(turn, last) for turn in session.turns],
     }
 
@@ -99,7 +99,7 @@ def session_from_json(data: Mapping[str, Any]) -> Session:
     return Session(
         scenario=data["scenario"],
         initial_state=data["initial_state"],
-        off_script=data["off_script"],
+        off_script_at=data["off_script_at"],
         turns=tuple(_turn_from_json(turn, last) for turn in data["turns"]),
     )
 

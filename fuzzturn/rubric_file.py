@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping
 from datetime import date
@@ -17,12 +18,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fuzzturn.document import Address, Document, complaints, read_text
+from fuzzturn.document import Address, Document, complaints, parse, read_text, shown
+from fuzzturn.document.place import in_file_order
 from fuzzturn.errors import InputError, Problem
 from fuzzturn.rubric import ANCHORS, Rubric
 
 __all__ = ["LOCK", "freeze", "load_lock", "load_rubric", "verify"]
 
+_A_DIGEST = "64 hexadecimal digits, as `fuzzturn rubric freeze` writes them"
 LOCK = "rubrics.lock"
 """The name of the lock, beside the rubrics."""
 
@@ -41,8 +44,8 @@ def load_rubric(path: Path) -> Rubric:
     try:
         rubric = Rubric.model_validate(document.data)
     except ValidationError as error:
-        problems += complaints(error, Rubric, document, _PATTERNS, said=_said_of_anchors(document))
-        raise InputError(problems) from None  # pydantic's words are not ours
+        problems += complaints(error, Rubric, document, _PATTERNS, said=_said_already(document, problems))
+        raise InputError(in_file_order(problems)) from None  # pydantic's words are not ours
     if problems:
         raise InputError(problems)
     return rubric
@@ -55,8 +58,15 @@ def load_lock(path: Path) -> Mapping[str, str]:
     document = _json(path)
     data = document.data
     digests = data.get("rubrics") if isinstance(data, dict) and data.get("schema") == 1 else None
-    if not isinstance(digests, dict) or not all(isinstance(digest, str) for digest in digests.values()):
+    if not isinstance(digests, dict):
         raise InputError(document.problem((), "not a rubric lock", '{"schema": 1, "rubrics": {id: sha256}}'))
+    problems = [
+        document.problem(("rubrics", id), f"the digest of {id!r} is {shown(digest)}", _A_DIGEST)
+        for id, digest in digests.items()
+        if not (isinstance(digest, str) and re.fullmatch(r"[0-9a-f]{64}", digest))
+    ]
+    if problems:
+        raise InputError(problems)
     return digests
 
 
@@ -107,10 +117,11 @@ def _beyond_the_model(document: Document, path: Path) -> list[Problem]:
     return problems
 
 
-def _said_of_anchors(document: Document) -> list[Address]:
-    """Wrong anchors are named together, not key by key."""
-    scale = document.data.get("scale")
-    return [("scale", key, "[key]") for key in scale] if isinstance(scale, dict) else []
+def _said_already(document: Document, problems: list[Problem]) -> list[Address]:
+    """Wrong anchors are named together, not key by key, and a date that is none is said to be none once."""
+    scale, problems_of = document.data.get("scale"), {problem.what.split()[0] for problem in problems}
+    anchors: list[Address] = [("scale", key, "[key]") for key in scale] if isinstance(scale, dict) else []
+    return [*anchors, *([("frozen_on",)] if "'frozen_on'" in problems_of else [])]
 
 
 def _is_date(text: str) -> bool:
@@ -121,7 +132,8 @@ def _is_date(text: str) -> bool:
 
 
 def _json(path: Path) -> Document:
-    """A JSON file as a document; JSON's reader tells places of syntax errors only."""
+    """A JSON file as a document."""
+    text = read_text(path)
     twice: list[str] = []
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -129,15 +141,33 @@ def _json(path: Path) -> Document:
         return dict(pairs)
 
     try:
-        data = json.loads(read_text(path), object_pairs_hook=unique)
+        data = json.loads(text, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
-        problem = Problem(file=str(path), line=error.lineno, column=error.colno, what=f"not JSON: {error.msg}")
+        conflict = "settle the merge conflict" if text.split("\n")[error.lineno - 1].startswith("<<<<<<<") else None
+        problem = Problem(
+            file=str(path), line=error.lineno, column=error.colno, what=f"not JSON: {error.msg}", accepted=conflict
+        )
         raise InputError(problem) from error
     except RecursionError as error:
         raise InputError(Problem(file=str(path), what="nested too deep")) from error
-    if twice:
-        raise InputError([Problem(file=str(path), what=f"the key {key!r} is given twice") for key in twice])
-    return Document(data=data, file=str(path), places={}, keys={})
+    placed = _placed(text, path, twice)
+    return Document(data=data, file=str(path), places=placed.places, keys=placed.keys)
+
+
+def _placed(text: str, path: Path, twice: list[str]) -> Document:
+    """The places, which JSON's reader does not tell and the other one does: nearly all JSON is YAML.
+
+    Raises InputError for keys given twice.
+    """
+    try:
+        return parse(text, file=str(path))
+    except InputError as error:
+        if twice:
+            said = [problem for problem in error.problems if "is given twice" in problem.what]
+            raise InputError(
+                said or [Problem(file=str(path), what=f"the key {key!r} is given twice") for key in twice]
+            ) from None
+        return Document(data=None, file=str(path), places={}, keys={})
 
 
 def _replace(path: Path, text: str) -> None:

@@ -164,8 +164,13 @@ class Session:
     turns: tuple[Turn, ...]
     initial_state: Mapping[str, Any] = field(default_factory=dict)
     """What the environment showed before the first turn."""
-    off_script: bool = False
-    """The agent asked something that the script has no answer for."""
+    off_script_at: int | None = None
+    """The first turn that ended in a question which the script has no answer for; None = there was none."""
+
+    @property
+    def off_script(self) -> bool:
+        """The agent asked something that the script has no answer for."""
+        return self.off_script_at is not None
 
     @property
     def error(self) -> str | None:

@@ -65,7 +65,7 @@ class Tree:
             scenario=spoken.scenario,
             turns=tuple(path.turns),
             initial_state=self._initial_state,
-            off_script=path.prompter.off_script,
+            off_script_at=path.prompter.off_script_at,
         )
 
     async def stage_at(self, node: _Node, before: list[tuple[Line, bool]]) -> Stage:

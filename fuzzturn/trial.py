@@ -88,7 +88,7 @@ class Bench:
             failing = [scores.n for scores in measured.scores if scores.adherence.failed]
             measured = await judged(measured, failing, self.jury, contexts)
         found = [f for s, turn in zip(measured.scores, session.turns, strict=True) for f in failures(s, turn)]
-        return Trial(variant, measured, tuple(found))
+        return Trial(variant, measured, tuple(f for f in found if not _excused(f, session.off_script_at)))
 
     async def run_all(self, variants: Sequence[Variant], contexts: Sequence[JudgeContext] | None = None) -> list[Trial]:
         """A batch at once; results in the order given. Raises OutOfAllowance where no batch may start."""
@@ -101,3 +101,11 @@ class Bench:
             for task in tasks:  # one that failed takes the batch with it: leave nothing running behind
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _excused(failure: Failure, off_script_at: int | None) -> bool:
+    """An agent that asked and got no answer is not blamed for what the script or the goal expected from there on.
+
+    A constraint that it breaks is broken all the same.
+    """
+    return failure.kind in ("assertion", "progress") and off_script_at is not None and failure.turn >= off_script_at

@@ -59,7 +59,7 @@ def campaign(script: Scenario, *, sessions: int, **options: str) -> Campaign:
 
 def found_by(plan: Campaign) -> list[Finding]:
     outcome = asyncio.run(search(plan))
-    assert (outcome.agent_errors, outcome.off_script, outcome.judge_unscored) == ((), 0, 0)
+    assert (outcome.agent_errors, outcome.off_script, outcome.judge_unscored) == ({}, 0, 0)
     return sorted(outcome.found, key=lambda found: len(found.trial.measured.session.turns))
 
 

@@ -11,9 +11,10 @@ import kit
 from fuzzturn.drive import drive
 from fuzzturn.errors import PortError
 from fuzzturn.measure import Measured, guarded_turns, measure
-from fuzzturn.ports import Verdict
+from fuzzturn.ports import Reply, Verdict
 from fuzzturn.scores import TurnScores
 from fuzzturn.session import Message, ModelCall, Session, ToolCall, Turn
+from fuzzturn.tree import Tree
 from fuzzturn.variant import Pad, Variant
 
 
@@ -181,3 +182,21 @@ def test_efficiency_is_counted_beside_the_signals() -> None:
     assert measured.efficiency.turns_to_completion == 7
     assert measured.efficiency.tool_calls == (0, 0, 0, 0, 0, 0, 1)
     assert measured.efficiency.user_corrections == 1
+
+
+def test_an_agent_that_asks_without_an_answer_is_marked_and_not_blamed_for_the_script() -> None:
+    class Asking(kit.Buyer):
+        async def reply(self, message: str) -> Reply:
+            reply = await super().reply(message)
+            if message.startswith("Buy"):
+                return Reply(events=[*reply.events, Message("Which colour?")])
+            return reply
+
+    script = kit.scenario(assertions=({"turn": "buy", "must_mention_any": ("thank you",)},))
+    bench = kit.bench(script, judge=kit.Reader())
+    cast = replace(bench.tree.cast, build=lambda shop: Asking(shop, 10**9, 2, True))
+    asking = replace(bench, tree=Tree(cast, script, bench.tree.meter))
+    trial = kit.wait(asking.run(Variant(script)))
+    assert trial.measured.session.off_script_at == 7
+    assert trial.measured.scores[-1].assertions.value == 0.0  # scored, and shown, but no finding
+    assert [failure.kind for failure in trial.failures] == ["violation"]  # what it broke is broken all the same

@@ -50,36 +50,42 @@ def _milestones(case: Case) -> Iterator[Problem]:
         if any(misfits_of(case.document, at, piece, milestone.args, given_by_port=1)):
             continue
         try:
-            _answered(piece, bool, "True or False", piece.run(state, **milestone.args))
+            answer = piece.run(state, **milestone.args)
         except PortError as error:
             yield _fault(case, (*at, "check"), error, "a milestone that answers before anything has happened")
+        else:
+            if not isinstance(answer, bool):
+                yield case.document.problem((*at, "check"), _other(piece, answer), "True or False")
 
 
 def _invariants(case: Case) -> Iterator[Problem]:
     state = _state(case).environment
     for index, assertion in enumerate(case.scenario.assertions):
         for place, name in enumerate(assertion.state_invariants):
+            at = ("assertions", index, "state_invariants", place)
             if (piece := case.piece("invariant", name)) is None:
                 continue
             try:
-                _answered(piece, CheckResult, "a CheckResult", piece.run(state, state))
+                answer = piece.run(state, state)
             except PortError as error:
-                at = ("assertions", index, "state_invariants", place)
                 yield _fault(case, at, error, "an invariant that answers where nothing has changed")
+            else:
+                if not isinstance(answer, CheckResult):
+                    yield case.document.problem(at, _other(piece, answer), "a CheckResult")
 
 
 def _commitment_rules(case: Case) -> Iterator[Problem]:
     """No scenario names them: the project's rules look at every turn."""
     for piece in case.registry.of_kind("commitment"):
         try:
-            promises = piece.run(_NOTHING_HAPPENED)
-            _answered(piece, Iterable, "a list of Commitment", promises)
             with blaming(f"commitment {piece.tag.name!r}"):
-                promises = list(promises)  # a generator runs only now
-            for promise in promises:
-                _answered(piece, Commitment, "a list of Commitment", promise)
+                answer = piece.function(_NOTHING_HAPPENED)
+                promises = list(answer) if isinstance(answer, Iterable) else None  # a generator runs only now
         except PortError as error:
             yield Problem(what=str(error), accepted="a rule that answers a turn in which nothing is said")
+        else:
+            if promises is None or not all(isinstance(promise, Commitment) for promise in promises):
+                yield Problem(what=_other(piece, answer), accepted="a list of Commitment")
 
 
 def _state(case: Case) -> SessionState:
@@ -87,9 +93,10 @@ def _state(case: Case) -> SessionState:
     return SessionState(turns=(_NOTHING_HAPPENED,), environment=shown, before=shown, ledger=opening(case.scenario))
 
 
-def _answered(piece: Registered, kind: type, words: str, answer: Any) -> None:
-    if not isinstance(answer, kind):
-        raise PortError(f"{piece.file}: {piece.tag.kind} {piece.tag.name!r} returned {answer!r}; it returns {words}")
+def _other(piece: Registered, answer: Any) -> str:
+    code = getattr(piece.function, "__code__", None)
+    place = f"{piece.file}:{code.co_firstlineno}" if code else piece.file
+    return f"{place}: {piece.tag.kind} {piece.tag.name!r} returned {answer!r}"
 
 
 def _fault(case: Case, at: Address, error: PortError, accepted: str) -> Problem:

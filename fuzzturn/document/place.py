@@ -28,6 +28,8 @@ class Document:
     """Where each value begins; empty = nothing is known of places."""
     keys: Mapping[Address, tuple[int, int]]
     """Where the key of each value of a mapping begins."""
+    problems: tuple[Problem, ...] = ()
+    """What `examine` found; what it found nothing to read for is None in `data`. `parse` and `load` give none."""
 
     def problem(self, at: Address, what: str, accepted: str | None = None, *, key: bool = False) -> Problem:
         """A problem at `at`, or at the nearest part around it that the file has; `key` = at its key."""

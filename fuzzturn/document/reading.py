@@ -19,7 +19,7 @@ from fuzzturn.document.scalars import Refusal, plain
 from fuzzturn.document.syntax import explained
 from fuzzturn.errors import InputError, Problem
 
-__all__ = ["load", "parse", "read_text"]
+__all__ = ["examine", "load", "parse", "read_text"]
 
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # some builds of PyYAML come without libyaml
 # NEL, U+2028 and U+2029 are line breaks in YAML 1.1: it would fold them into a space and count lines as no editor does.
@@ -46,13 +46,26 @@ def read_text(path: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        problem = Problem(file=str(path), line=line, what="not a text in UTF-8", accepted="save it as UTF-8")
+        *above, before = content[: error.start].decode("utf-8").split("\n")
+        line, column = len(above) + 1, len(before) + 1
+        what, accepted = "not a text in UTF-8", "save it as UTF-8"
+        problem = Problem(file=str(path), line=line, column=column, what=what, accepted=accepted)
         raise InputError(problem) from error
 
 
 def parse(text: str, *, file: str | None = None) -> Document:
     """Read YAML from a text; `file` is what problems call it. Raises InputError with every problem found."""
+    document = examine(text, file=file)
+    if document.problems:
+        raise InputError(document.problems)
+    return document
+
+
+def examine(text: str, *, file: str | None = None) -> Document:
+    """Read YAML, with the problems beside what could be read all the same, so that a caller can add its own.
+
+    Raises InputError where nothing can be read.
+    """
     if unwritable := _unwritable(text, file):
         raise InputError(unwritable)
     reader = _Reader(text, file)
@@ -63,9 +76,8 @@ def parse(text: str, *, file: str | None = None) -> Document:
         if all((found.line, found.column) != (problem.line, problem.column) for problem in reader.problems):
             reader.problems.append(found)
         raise InputError(in_file_order(reader.problems)) from error
-    if reader.problems:
-        raise InputError(in_file_order(reader.problems))
-    return Document(data=data, file=file, places=reader.places, keys=reader.keys)
+    problems = tuple(in_file_order(reader.problems))
+    return Document(data=data, file=file, places=reader.places, keys=reader.keys, problems=problems)
 
 
 class _Reader:
@@ -88,6 +100,7 @@ class _Reader:
         after = next(self._events)
         if not isinstance(after, yaml.StreamEndEvent):
             self._complain(after, "a second document begins here", "one document a file")
+            raise InputError(in_file_order(self.problems))  # whatever the first lacks may stand in the second
         return data
 
     def _value(self, event: Any, at: Address) -> Any:
@@ -121,6 +134,7 @@ class _Reader:
             value = next(self._events)
             if start.flow_style and _is_absent(value) and isinstance(event, yaml.ScalarEvent):
                 self._no_value(start, event, first=not items)
+                self.places[(*at, key)] = _place(event)  # where its absence is told, and told once
             read = self._value(value, (*at, key))
             items.setdefault(key, read)
         return items

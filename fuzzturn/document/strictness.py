@@ -76,6 +76,8 @@ def complaints(
             yield document.problem(at[:-1], f"{_called(at)} is missing", accepted)
         else:
             accepted = f"accepted: {_accepted(annotation, metadata, patterns)}"
+            if accepted.endswith("a text") and isinstance(found["input"], int | float):
+                accepted += ", in quotes"
             yield document.problem(at, f"{_called(at)} is {shown(found['input'])}", accepted)
 
 

@@ -94,6 +94,12 @@ def _quoted(text: str, loader: Any) -> Iterator[Quoted]:
         return
 
 
+def _conflict(failure: Failure) -> Said | None:
+    marks = (number for number, line in enumerate(failure.lines, 1) if line.startswith(("<<<<<<< ", ">>>>>>> ")))
+    line = next(marks, None)
+    return None if line is None else Said(line, 1, "a merge conflict begins here", "settle it")
+
+
 def _tab(failure: Failure) -> Said | None:
     if (tab := _TAB.match(failure.text)) is None:
         return None
@@ -220,6 +226,7 @@ def _as_it_is(failure: Failure) -> Said:
 
 
 _RULES: tuple[Rule, ...] = (
+    _conflict,
     _tab, _never_closed, _unknown_escape, _text_after_quote, _second_colon, _no_colon, _flow, _special_start,
     _list_in_line, _indentation,
 )  # fmt: skip

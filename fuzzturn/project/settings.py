@@ -64,13 +64,21 @@ def _table(file: Path) -> Mapping[str, Any] | None:
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+), column (\d+)", str(error))
         place = (int(line[1]), int(line[2])) if line else (None, None)
-        what = f"not TOML: {error}"
-        raise InputError(Problem(file=str(file), line=place[0], column=place[1], what=what)) from error
+        raise InputError(_not_toml(error, file, *place)) from error
     if file.name == "fuzzturn.toml":
         return data
     tool = data.get("tool")
     table = tool.get("fuzzturn") if isinstance(tool, dict) else None
     return table if isinstance(table, dict) else None
+
+
+def _not_toml(error: tomllib.TOMLDecodeError, file: Path, line: int | None, column: int | None) -> Problem:
+    """tomllib's words change from one Python to the next, so only what they are about is taken from them."""
+    if "overwrite" in str(error) or "twice" in str(error):
+        what, accepted = "not TOML: this key or table is given twice", "one of the two"
+    else:
+        what, accepted = "not TOML from here on", 'key = value, a text in quotes: agent = "orbit"'
+    return Problem(file=str(file), line=line, column=column, what=what, accepted=accepted)
 
 
 def _checked(file: Path, table: Mapping[str, Any]) -> Mapping[str, Any]:

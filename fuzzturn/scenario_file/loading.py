@@ -7,7 +7,7 @@ from typing import get_args
 
 from pydantic import ValidationError
 
-from fuzzturn.document import Document, complaints, load, prune
+from fuzzturn.document import Document, complaints, examine, prune, read_text
 from fuzzturn.document.place import in_file_order
 from fuzzturn.errors import InputError, Problem
 from fuzzturn.scenario import Id, Scenario
@@ -22,7 +22,7 @@ _PATTERNS = {get_args(Id)[1].pattern: "a name of letters, digits and _ . : @ # -
 
 def load_scenario(path: Path) -> Scenario:
     """Read a scenario file, which is called like its scenario. Raises InputError with every problem found."""
-    document = load(path)
+    document = examine(read_text(path), file=str(path))
     if isinstance(document.data, dict) and "finding" in document.data and "turns" not in document.data:
         what = "this is a corpus entry, not a scenario"
         raise InputError(document.problem(("finding",), what, "`fuzzturn replay` speaks it again", key=True))
@@ -45,7 +45,10 @@ def parse_scenario(document: Document, *, spoken_turns: bool = False) -> Scenari
 
 def _parse(document: Document, spoken_turns: bool, problems: list[Problem]) -> Scenario:
     if not isinstance(document.data, dict):
-        raise InputError(document.problem((), "a scenario is a mapping", "schema: 1, scenario: …, title: …, and so on"))
+        raise InputError(
+            document.problems
+            or document.problem((), "a scenario is a mapping", "schema: 1, scenario: …, title: …, and so on")
+        )
     data, unknown = prune(document, Scenario, SHORTHAND, RESERVED)
     script = Script.of(document, data)
     text, unreadable = system_text(document, data.get("system"))
@@ -59,7 +62,13 @@ def _parse(document: Document, spoken_turns: bool, problems: list[Problem]) -> S
         scenario = Scenario.model_validate(resolved(script, data, text))
     except ValidationError as error:
         problems.extend(complaints(error, Scenario, document, _PATTERNS, said=said))
-        raise InputError(in_file_order(problems)) from None  # pydantic's words are not ours
-    if problems:
-        raise InputError(in_file_order(problems))
+        raise InputError(_all(document, problems)) from None  # pydantic's words are not ours
+    if found := _all(document, problems):
+        raise InputError(found)
     return scenario
+
+
+def _all(document: Document, problems: list[Problem]) -> list[Problem]:
+    """What reading found and what the rules found, without what they make of a part that could not be read."""
+    unread = {(problem.line, problem.column) for problem in document.problems}
+    return in_file_order([*document.problems, *(p for p in problems if (p.line, p.column) not in unread)])

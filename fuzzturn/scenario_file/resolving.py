@@ -60,7 +60,7 @@ def system_text(document: Document, system: object) -> tuple[str | None, list[Pr
 
 def resolved(script: Script, data: dict[str, Any], system: str | None) -> dict[str, Any]:
     """The data as `Scenario` takes it. Parts of the wrong shape stay as they are, for the model to refuse."""
-    statements = {c.id: text for c in script.constraints if c.id and (text := c.text("statement"))}
+    statements = script.statements
     states = {turn.at: stated for turn, stated in zip(script.turns, script.states, strict=True)}
     ids = {turn.place: turn.id for turn in script.turns if turn.id}
     whole = _without(data, RESERVED[Scenario])

@@ -98,13 +98,14 @@ def turn_numbers_agree(script: Script) -> Iterator[Problem]:
 
 def statements_have_a_source(script: Script) -> Iterator[Problem]:
     """What the system prompt states binds from the start; everything else needs a turn in which it is said."""
-    for constraint in script.constraints:
+    misnumbered = script.misnumbered
+    for constraint in script.constraints if script.turns else ():
         stated = script.stated_at(constraint.id)
         system = constraint.data.get("source") == "system"
         if system and stated is not None:
             what = f"turn {stated} states {constraint.id!r}, whose source is the system prompt"
             yield script.problem(constraint.at, what, "source: user, or no turn that states it")
-        elif not system and stated is None and constraint.id is not None:
+        elif not system and stated is None and constraint.id is not None and constraint.id not in misnumbered:
             what = f"no turn states {constraint.id!r}"
             yield script.problem(
                 constraint.at, what, "a turn with it under states, or state_at_turn, or source: system"
@@ -129,7 +130,7 @@ def placeholders_are_stated(script: Script) -> Iterator[Problem]:
     states = {turn.at: stated for turn, stated in zip(script.turns, script.states, strict=True)}
     for row in (*script.turns, *script.answers, *script.interruptions):
         for name in names(row.text("user") or ""):
-            if name in states.get(row.at, ()):
+            if name in states.get(row.at, ()) or name in script.misnumbered:
                 continue
             at = (*row.at, "user")
             if name not in known:
@@ -143,11 +144,11 @@ def placeholders_are_stated(script: Script) -> Iterator[Problem]:
 
 def statements_are_spoken(script: Script) -> Iterator[Problem]:
     """What a tool tells the agent is not in the user's words."""
-    statements = {c.id: text for c in script.constraints if c.id and (text := c.text("statement"))}
+    statements = script.statements
     told = {constraint.id for constraint in script.constraints if constraint.data.get("source") == "tool"}
     for turn, stated in zip(script.turns, script.states, strict=True):
-        if (user := turn.text("user")) is None:
-            continue
+        if (user := turn.text("user")) is None or not statements.keys() >= set(names(user)):
+            continue  # a placeholder that names nothing is said to; it may be the statement, misspelt
         said = spoken(user, statements)
         for name in dict.fromkeys(stated):
             if name in statements and name not in told and statements[name] not in said:
@@ -194,5 +195,5 @@ def _cycle(script: Script, rows: Iterable[Row], key: str) -> Iterator[Problem]:
 
 def _out_of_range(script: Script, row: Row, key: str) -> Iterator[Problem]:
     number, turns = row.number(key), len(script.turns)
-    if number is not None and not 1 <= number <= turns:
+    if turns and number is not None and not 1 <= number <= turns:
         yield script.problem((*row.at, key), f"there is no turn {number}", f"accepted: 1 to {turns}")

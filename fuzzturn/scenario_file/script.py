@@ -82,6 +82,17 @@ class Script:
     def problem(self, at: Address, what: str, accepted: str | None = None) -> Problem:
         return self.document.problem(at, what, accepted)
 
+    @property
+    def statements(self) -> dict[str, str]:
+        """The statement of each constraint that has one, by id."""
+        return {c.id: text for c in self.constraints if c.id and (text := c.text("statement"))}
+
+    @property
+    def misnumbered(self) -> frozenset[str]:
+        """The constraints stated at a turn that does not exist: one mistake, whatever follows from it."""
+        numbers = ((c.id, c.number("state_at_turn")) for c in self.constraints)
+        return frozenset(id for id, n in numbers if id and n is not None and not 1 <= n <= len(self.turns))
+
     def stated_at(self, constraint: str | None) -> int | None:
         """The first turn that states the constraint, from 1; None where no turn does."""
         return next((t.place for t, stated in zip(self.turns, self.states, strict=True) if constraint in stated), None)

@@ -55,7 +55,8 @@ def sessions(draw: st.DrawFn) -> Session:
             max_size=4,
         )
     )
-    return Session(scenario=draw(texts), turns=tuple(turns), initial_state={}, off_script=draw(st.booleans()))
+    asked = draw(st.none() | st.integers(1, 4))
+    return Session(scenario=draw(texts), turns=tuple(turns), initial_state={}, off_script_at=asked)
 
 
 @given(sessions())
