@@ -243,7 +243,7 @@ def _spoken(lead: str, text: str, width: int) -> list[str]:
 
 def _shortened(text: str, most: int = 240) -> str:
     flat = " ".join(text.split())
-    return flat if len(flat) <= most else f"{flat[:most].rstrip()} …"
+    return textwrap.shorten(flat, most, placeholder=" …", break_on_hyphens=False)
 
 
 def _called(call: ToolCall) -> str:
@@ -285,4 +285,4 @@ def _listed(contexts: Iterable[str]) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ")
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
