@@ -12,7 +12,7 @@ import hashlib
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,17 @@ class Recorder:
         except Exception as error:
             self.recorded.append(ToolCall(name, given, error=str(error) or type(error).__name__))
             raise
+        if inspect.isawaitable(result):
+            return self._awaited(name, given, result)
+        self.recorded.append(ToolCall(name, given, copy.deepcopy(result)))
+        return result
+
+    async def _awaited(self, name: str, given: dict[str, Any], running: Awaitable[Any]) -> Any:
+        try:
+            result = await running
+        except Exception as error:
+            self.recorded.append(ToolCall(name, given, error=str(error) or type(error).__name__))
+            raise
         self.recorded.append(ToolCall(name, given, copy.deepcopy(result)))
         return result
 
@@ -133,7 +144,9 @@ class Stage:
                 await _maybe(self._agent.settle(SETTLE_SECONDS))
         except FuzzturnError:
             raise
-        except Exception as raised:  # noqa: BLE001 - the agent boundary: what it raises becomes data
+        except (Exception, SystemExit, asyncio.CancelledError) as raised:  # noqa: BLE001 - the agent boundary
+            if isinstance(raised, asyncio.CancelledError) and (task := asyncio.current_task()) and task.cancelling():
+                raise  # it is we who are cancelled
             file, at = origin(raised)
             error = f"{type(raised).__name__}: {raised} ({Path(file).name}:{at})"
         merged = interleave(events, self._recorder.recorded)
@@ -255,10 +268,17 @@ async def _reply(agent: Any, message: str) -> Reply:
     if inspect.iscoroutinefunction(agent.reply):
         reply = await agent.reply(message)
     else:  # a sync agent may block on the network: keep the loop free for the other sessions
-        reply = await _maybe(await asyncio.to_thread(agent.reply, message))
+        reply = await _maybe(await asyncio.to_thread(_call, agent.reply, message))
     if not isinstance(reply, Reply):
         raise PortError(f"the agent's reply() returned {reply!r}; it returns a fuzzturn.Reply")
     return reply
+
+
+def _call(function: Callable[..., Any], message: str) -> Any:
+    try:
+        return function(message)
+    except (StopIteration, SystemExit) as error:  # no future can carry the one, and the other would end the process
+        raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
 
 async def _maybe(value: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from dataclasses import replace
 
-from fuzzturn.scenario import Scenario
+from fuzzturn.scenario import Line, Scenario
 from fuzzturn.tokens import text_tokens
 from fuzzturn.variant import END, PAD_TOKENS_MIN, Drop, Edit, Insert, Move, Pad, Variant, filler
 
@@ -75,8 +75,12 @@ def grow_pad(variant: Variant, id: str, by: int) -> Variant:
 
 def to_front(variant: Variant, id: str) -> Variant:
     """The scripted turn `id` spoken as early as the partial order allows."""
+    lines = variant.scenario.turns
+    place = next(i for i, line in enumerate(lines) if line.id == id)
+    ours = _touched(variant.scenario, lines[place])
+    stop = max((i for i, line in enumerate(lines[:place]) if ours & _touched(variant.scenario, line)), default=-1)
     edits = [edit for edit in variant.edits if not (isinstance(edit, Move) and edit.anchor == id)]
-    return variant.with_edits([*edits, Move(operator=OPERATOR, anchor=id, offset=-len(variant.scenario.turns))])
+    return variant.with_edits([*edits, Move(operator=OPERATOR, anchor=id, offset=stop + 1 - place)])
 
 
 def without_edit(variant: Variant, edit: Edit) -> Variant:
@@ -96,6 +100,12 @@ def unspoken(spoken: Scenario) -> Variant:
         else:
             anchor = line.id
     return Variant(spoken.model_copy(update={"turns": scripted}), tuple(pads))
+
+
+def _touched(scenario: Scenario, line: Line) -> frozenset[str]:
+    """The constraints that begin or end to bind when `line` is spoken: two such lines keep their order."""
+    superseded = {scenario.constraint(id).supersedes for id in line.states}
+    return frozenset({*line.states, *line.lifts} | {id for id in superseded if id is not None})
 
 
 def _closed(variant: Variant, gone: Set[str]) -> frozenset[str]:

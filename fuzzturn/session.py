@@ -6,6 +6,7 @@ guessed: what an agent does not tell is None.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -80,7 +81,7 @@ def _copied(messages: Sequence[Chat] | None) -> tuple[Chat, ...] | None:
             raise PortError(
                 f"a context holds chat messages ({{'role': …, 'content': …}}); entry {i + 1} is {message!r}"
             )
-    return tuple(dict(message) for message in messages)
+    return tuple(copy.deepcopy(dict(message)) for message in messages)
 
 
 Event: TypeAlias = Message | ModelCall | ToolCall | Compaction

@@ -29,7 +29,11 @@ class _Node:
     def copy(self) -> _Node:
         """The finished part of the tree below; turns and snapshots are shared, they never change."""
         copied = _Node(self.turn, self.saved)
-        copied.children.update((s, child.copy()) for s, child in self.children.items() if isinstance(child, _Node))
+        copied.children.update(
+            (said, child.copy())
+            for said, child in self.children.items()
+            if isinstance(child, _Node) and (child.turn is None or child.turn.error is None)
+        )
         return copied
 
 

@@ -15,6 +15,7 @@ from fuzzturn.finding import Failure, failures
 from fuzzturn.measure import Jury, Measured, judged, measure
 from fuzzturn.registry import Registry
 from fuzzturn.scores import JudgeContext
+from fuzzturn.session import Session
 from fuzzturn.threshold import Threshold, solve
 from fuzzturn.tree import Tree
 from fuzzturn.variant import Variant
@@ -88,7 +89,7 @@ class Bench:
             failing = [scores.n for scores in measured.scores if scores.adherence.failed]
             measured = await judged(measured, failing, self.jury, contexts)
         found = [f for s, turn in zip(measured.scores, session.turns, strict=True) for f in failures(s, turn)]
-        return Trial(variant, measured, tuple(f for f in found if not _excused(f, session.off_script_at)))
+        return Trial(variant, measured, tuple(f for f in found if not _excused(f, session)))
 
     async def run_all(self, variants: Sequence[Variant], contexts: Sequence[JudgeContext] | None = None) -> list[Trial]:
         """A batch at once; results in the order given. Raises OutOfAllowance where no batch may start."""
@@ -103,9 +104,11 @@ class Bench:
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _excused(failure: Failure, off_script_at: int | None) -> bool:
-    """An agent that asked and got no answer is not blamed for what the script or the goal expected from there on.
+def _excused(failure: Failure, session: Session) -> bool:
+    """An agent that asked and got no answer, or that broke, is not blamed for what was expected from there on.
 
     A constraint that it breaks is broken all the same.
     """
-    return failure.kind in ("assertion", "progress") and off_script_at is not None and failure.turn >= off_script_at
+    broken = len(session.turns) if session.error is not None else None
+    since = min((n for n in (session.off_script_at, broken) if n is not None), default=None)
+    return failure.kind in ("assertion", "progress") and since is not None and failure.turn >= since

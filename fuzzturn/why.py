@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from fuzzturn.drive import Cast
+from fuzzturn.errors import FuzzturnError
 from fuzzturn.finding import Failure
 from fuzzturn.ledger import Ledger
 from fuzzturn.measure import Measured
@@ -114,7 +115,10 @@ async def _without_compaction(case: Case, bench: Bench) -> Counterfactual:
     if "compaction" not in inspect.signature(cast.build).parameters:
         return "not available"
     without = Tree(_with_option(cast, "compaction", "none"), case.variant.scenario, bench.tree.meter)
-    return (await _still(case, bench.with_tree(without), case.variant))[0]
+    try:
+        return (await _still(case, bench.with_tree(without), case.variant))[0]
+    except FuzzturnError:  # it takes the keyword, but not this value
+        return "not available"
 
 
 async def _restated(case: Case, bench: Bench) -> tuple[Counterfactual, Visibility | None]:
@@ -127,10 +131,11 @@ async def _restated(case: Case, bench: Bench) -> tuple[Counterfactual, Visibilit
 
 async def _still(case: Case, bench: Bench, variant: Variant) -> tuple[Counterfactual, Visibility | None]:
     """Whether the constraint is still broken (or the same thing still wrong), whatever the judge makes of it."""
-    for failure in (await bench.run(variant, [])).failures:
+    trial = await bench.run(variant, [])
+    for failure in trial.failures:
         if failure.about == case.failure.about:
             return "still fails", failure.visibility
-    return "clean", None
+    return ("clean" if trial.measured.session.error is None else "not available"), None
 
 
 def _with_option(cast: Cast, key: str, value: str) -> Cast:
