@@ -11,6 +11,7 @@ import copy
 import hashlib
 import inspect
 import re
+import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -110,7 +111,8 @@ class Stage:
         with blaming(f"environment {scenario.environment!r}"):
             self._environment: Any = cast.make_environment(seed=environment_seed)
         self._recorder = Recorder(self._environment)
-        self.session_id = f"{scenario.scenario}-{cast.seed}-{cast.sample}"
+        # An agent may keep memory under it: two sessions must never share one, not even two of equal seeds.
+        self.session_id = f"{scenario.scenario}-{cast.seed}-{cast.sample}-{uuid.uuid4().hex[:12]}"
         if hasattr(self._environment, "open"):
             self._environment.open(session_id=self.session_id, seed=environment_seed)
         self.initial_state = self._observe()
@@ -144,7 +146,7 @@ class Stage:
                 await _maybe(self._agent.settle(SETTLE_SECONDS))
         except FuzzturnError:
             raise
-        except (Exception, SystemExit, asyncio.CancelledError) as raised:  # noqa: BLE001 - the agent boundary
+        except (Exception, SystemExit, asyncio.CancelledError) as raised:
             if isinstance(raised, asyncio.CancelledError) and (task := asyncio.current_task()) and task.cancelling():
                 raise  # it is we who are cancelled
             file, at = origin(raised)
@@ -156,19 +158,22 @@ class Stage:
         """The stage as it stands, or None where it cannot be saved."""
         if not self.can_snapshot:
             return None
-        return Saved(await _maybe(self._agent.snapshot()), await _maybe(self._environment.snapshot()))
+        with blaming("snapshot()"):
+            return Saved(await _maybe(self._agent.snapshot()), await _maybe(self._environment.snapshot()))
 
     async def restore(self, saved: Saved) -> None:
         """Go on from `saved`, in this fresh instance. The environment stays the object that the agent holds."""
-        await _maybe(self._environment.restore(saved.environment))
-        await _maybe(self._agent.restore(saved.agent))
+        with blaming("restore()"):
+            await _maybe(self._environment.restore(saved.environment))
+            await _maybe(self._agent.restore(saved.agent))
 
     async def close(self) -> None:
         """End of session."""
-        if hasattr(self._agent, "aclose"):
-            await _maybe(self._agent.aclose())
-        if hasattr(self._environment, "close"):
-            await _maybe(self._environment.close())
+        with blaming("aclose() or close()"):
+            if hasattr(self._agent, "aclose"):
+                await _maybe(self._agent.aclose())
+            if hasattr(self._environment, "close"):
+                await _maybe(self._environment.close())
 
     def _observe(self) -> Mapping[str, Any]:
         with blaming("environment.observe()"):
@@ -246,8 +251,8 @@ def interleave(events: Sequence[Event], recorded: Sequence[ToolCall]) -> tuple[E
         if isinstance(match, ToolCall) and isinstance(event, ToolCall):
             waiting.remove(match)
             merged.append(ToolCall(match.name, match.args, match.result, match.error, event.id))
-        else:
-            merged.append(event)
+        else:  # a call of the agent's own tools: it may go on changing what it handed over
+            merged.append(copy.deepcopy(event) if isinstance(event, ToolCall) else event)
     if not waiting:
         return tuple(merged)
     calls = [i for i, event in enumerate(merged) if isinstance(event, ModelCall)]

@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any, Literal, TypeAlias, get_args
 
 from fuzzturn.scenario import Scenario
-from fuzzturn.scores import SERIOUSNESS, JudgeContext, TurnScores, Visibility
+from fuzzturn.scores import SERIOUSNESS, Check, JudgeContext, TurnScores, Visibility
 from fuzzturn.session import Turn
 from fuzzturn.variant import Drop, Pad, Variant, said_tokens
 
@@ -56,6 +56,16 @@ class Failure:
         """What is wrong, whatever the judge makes of it: checker, constraint, milestone."""
         return self.checker, self.constraint, self.milestone
 
+    def akin(self, other: Failure) -> bool:
+        """Whether it is the same thing going wrong, at the same scripted turn where it is an assertion."""
+        same_turn = self.kind != "assertion" or _stem(self.turn_id) == _stem(other.turn_id)
+        return self.about == other.about and same_turn
+
+    @property
+    def subject(self) -> str:
+        """What it is about in a word: the constraint, the milestone, or the scripted turn of an assertion."""
+        return self.constraint or self.milestone or _stem(self.turn_id)
+
     @property
     def judge_context(self) -> JudgeContext | None:
         """The most serious context in which the judge is blind; None where it is blind in none."""
@@ -94,12 +104,10 @@ class Pinned:
 
 def failures(scores: TurnScores, turn: Turn) -> tuple[Failure, ...]:
     """Everything wrong at one turn, the judge's contexts being those that were asked."""
-    judge = {context: judgement.score for context, judgement in scores.judge.items()}
     place: dict[str, Any] = {"turn": scores.n, "turn_id": scores.turn}
-    blind = BLIND_SCORE in judge.values()
     found = [
         Failure(
-            kind="blind_spot" if blind else "violation",
+            kind="blind_spot" if BLIND_SCORE in (judge := _judged(scores, check)).values() else "violation",
             checker=check.checker,
             constraint=check.constraint,
             detail=check.result.detail,
@@ -119,6 +127,13 @@ def failures(scores: TurnScores, turn: Turn) -> tuple[Failure, ...]:
         for failed in scores.assertions.failures
     ]
     return tuple(found)
+
+
+def _judged(scores: TurnScores, check: Check) -> dict[JudgeContext, int | None]:
+    judge = {context: judgement.score for context, judgement in scores.judge.items()}
+    if check.constraint in scores.seen_by_check:
+        judge["agent"] = scores.seen_by_check[check.constraint].score
+    return judge
 
 
 def finding_order(variant: Variant) -> Order:

@@ -21,7 +21,7 @@ from fuzzturn.protected import commitments, protect
 from fuzzturn.registry import Registered, Registry
 from fuzzturn.rubric import Rubric
 from fuzzturn.scenario import Assertion, Scenario
-from fuzzturn.scores import JudgeContext, Progress, TurnScores
+from fuzzturn.scores import Check, JudgeContext, Progress, TurnScores
 from fuzzturn.session import Commitment, Session, ToolCall
 from fuzzturn.signals.adherence import adherence
 from fuzzturn.signals.assertions import assertions
@@ -97,6 +97,11 @@ class Jury:
         self.rubric = rubric
         self.contexts = tuple(contexts) if judge is not None else ()
         self._judge = _Memo(judge, meter) if judge is not None else None
+        self._meter = meter
+
+    def afresh(self) -> Jury:
+        """The same jury with no answer remembered."""
+        return Jury(self._judge and self._judge.judge, self.name, self.rubric, self.contexts, self._meter)
 
     async def ask(self, measured: Measured, n: int, contexts: Iterable[JudgeContext] | None = None) -> TurnScores:
         """The scores of turn `n` with the judge's, in every context of the jury's or in the `contexts` given."""
@@ -104,9 +109,17 @@ class Jury:
         missing = [c for c in (self.contexts if contexts is None else contexts) if c not in scores.judge]
         if self._judge is None or not missing:
             return scores
-        evidence = _evidence(measured, n, self.rubric)
+        failed = scores.adherence.failed
+        evidence = _evidence(measured, n, self.rubric, failed[0] if failed else None)
         found = [await judge(evidence, context, self._judge, self.name) for context in missing]
-        return replace(scores, judge={**scores.judge, **{j.context: j for j in found}})
+        scores = replace(scores, judge={**scores.judge, **{j.context: j for j in found}})
+        if "agent" not in missing or len(failed) < 2:
+            return scores
+        each = {
+            check.constraint: await judge(_evidence(measured, n, self.rubric, check), "agent", self._judge, self.name)
+            for check in failed
+        }
+        return replace(scores, seen_by_check=each)
 
 
 async def judged(
@@ -206,9 +219,8 @@ class _Reader:
         )
 
 
-def _evidence(measured: Measured, n: int, rubric: Rubric) -> Evidence:
+def _evidence(measured: Measured, n: int, rubric: Rubric, failed: Check | None) -> Evidence:
     turn = measured.session.turns[n - 1]
-    failed = measured.scores[n - 1].adherence.failed
     ledger = measured.ledgers[n - 1]
     promises = None if measured.promises is None else [p for p in measured.promises if p.turn < n]
     return Evidence(
@@ -217,5 +229,5 @@ def _evidence(measured: Measured, n: int, rubric: Rubric) -> Evidence:
         turns=measured.session.turns[:n],
         ledger=ledger,
         block=protect(ledger, promises),
-        seen=turn.seen_by(failed[0].call if failed else None),
+        seen=turn.seen_by(failed.call if failed else None),
     )

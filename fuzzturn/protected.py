@@ -50,7 +50,10 @@ def commitments(turn: Turn, rules: Sequence[Registered]) -> tuple[Commitment, ..
     """What the assistant promised in this turn, by every rule given. Raises PortError for a rule that misbehaves."""
     found: list[Commitment] = []
     for rule in rules:
-        for promise in rule.run(turn):
+        promises = rule.run(turn)
+        if not isinstance(promises, list | tuple):
+            raise PortError(f"commitment rule {rule.tag.name!r} returned {promises!r}; it returns a list of Commitment")
+        for promise in promises:
             if not isinstance(promise, Commitment):
                 raise PortError(
                     f"commitment rule {rule.tag.name!r} returned {promise!r}; it returns a list of Commitment"

@@ -41,11 +41,10 @@ class Names:
 def finding_block(found: Finding, *, names: Names, again: str, width: int = 100) -> str:
     """One finding as text of at most `width` columns. `again` is the command that shows it once more."""
     failure, measured = found.failure, found.trial.measured
-    what = failure.constraint or failure.milestone or failure.turn_id
     transcript = list(_transcript(found, names.agent, width))
     legend = "   ".join(text for mark, text in _LEGEND.items() if any(mark in line[6:10] for line in transcript))
     lines = [
-        f"{_TITLES[failure.kind]} {found.id}  {found.scenario.scenario}: {what} ({failure.checker})",
+        f"{_TITLES[failure.kind]} {found.id}  {found.scenario.scenario}: {failure.subject} ({failure.checker})",
         *_wrapped(f"turn {failure.turn}: {failure.detail}", width),
         *_wrapped(_history(found), width),
         "",
@@ -152,7 +151,7 @@ def campaign_json(outcomes: Iterable[tuple[Outcome, list[dict[str, Any]]]], **fi
         "off_script": sum(o.off_script for o, _ in pairs),
         "agent_errors": [error for o, _ in pairs for error in o.agent_errors],
         "judge_unscored": sum(o.judge_unscored for o, _ in pairs),
-        "undecided": 0,
+        "undecided": sum(o.undecided for o, _ in pairs),
         "findings": [finding for _, findings in pairs for finding in findings],
         "errors": [],
     }

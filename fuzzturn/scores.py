@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from fuzzturn.errors import PortError
+
 __all__ = [
     "SERIOUSNESS",
     "Adherence", "AssertionFailure", "Assertions", "Breach", "Check", "CheckResult", "JudgeContext", "Judgement",
@@ -34,6 +36,10 @@ class CheckResult:
     passed: bool
     detail: str = ""
     exercised: bool = True
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.passed, bool) and isinstance(self.detail, str) and isinstance(self.exercised, bool)):
+            raise PortError(f"{self!r}; a CheckResult takes passed: bool, detail: str, exercised: bool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +139,8 @@ class TurnScores:
     assertions: Assertions
     progress: Progress
     judge: Mapping[JudgeContext, Judgement] = field(default_factory=dict)
+    seen_by_check: Mapping[str, Judgement] = field(default_factory=dict)
+    """The `agent` context once for each broken constraint, since each was broken by a call that saw its own context."""
 
     def judged(self, context: JudgeContext) -> int | None:
         found = self.judge.get(context)

@@ -97,6 +97,8 @@ class Outcome:
     """The distinct errors that agents raised, and how many sessions each ended."""
     judge_unscored: int
     threshold: Threshold | None
+    undecided: int = 0
+    """Failures that did not show again when their session was played afresh: nothing is claimed of them."""
     notes: tuple[str, ...] = ()
     """What a user should know of how it was played."""
 
@@ -156,10 +158,11 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
                 tell(trial)
     except OutOfAllowance:
         pass  # what was found so far is what there is
-    found = [
+    shrunk = [
         await shrink_failure(case, pinned, bench.with_tree(tree), campaign, original, base)
         for pinned, (case, tree, original) in sorted(tally.smallest.items(), key=lambda item: _rank(item[0]))
     ]
+    found = [one for one in shrunk if one is not None]
     return Outcome(
         base=base,
         found=tuple(_merged(found)),
@@ -172,6 +175,7 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
         judge_unscored=tally.unscored,
         threshold=bench.threshold,
         notes=() if distrust is None else (distrust,),
+        undecided=len(shrunk) - len(found),
     )
 
 
@@ -230,25 +234,25 @@ async def _play_cell(cell: Sequence[Variant], bench: Bench, batch: int) -> Async
 
 async def shrink_failure(
     case: Case, pinned: Pinned, bench: Bench, campaign: Campaign, original: Variant, base: Trial | None = None
-) -> Finding:
-    """Shrink a case, play the result afresh, and explain it.
+) -> Finding | None:
+    """Shrink a case, play the result afresh, and explain it; None where the fresh run does not show it again.
 
     `original` is what the case was cut from; `base` None = the unedited script was not played.
     """
     small, complete = await shrink(case, Problem(pinned, bench, campaign.batch))
-    fresh = bench.with_tree(Tree(campaign.cast, campaign.scenario, bench.tree.meter))
-    trial = await fresh.run(small.variant)
-    again = as_case(trial, pinned, bench.threshold)
-    final = again or small
+    fresh = replace(bench, tree=Tree(campaign.cast, campaign.scenario, bench.tree.meter), jury=bench.jury.afresh())
+    final = as_case(await fresh.run(small.variant), pinned, bench.threshold)
+    if final is None:
+        return None
     why = await explain(final, fresh)
     return Finding(
         scenario=campaign.scenario,
         trial=final.trial,
         failure=final.failure,
         original=original,
-        in_base=base is not None and any(final.failure.about == failure.about for failure in base.failures),
-        failing=rate(1 if again else 0, 1),
-        minimal=complete and again is not None,
+        in_base=base is not None and any(final.failure.akin(failure) for failure in base.failures),
+        failing=rate(1, 1),
+        minimal=complete,
         why=why,
         signature=_signature(campaign, final.failure, why),
         identity=fresh.tree.identity,
@@ -259,7 +263,7 @@ def _signature(campaign: Campaign, failure: Failure, why: Why) -> dict[str, Any]
     return {
         "agent": campaign.cast.name,
         "scenario": campaign.scenario.scenario,
-        "constraint": failure.constraint or failure.milestone,
+        "constraint": failure.subject,
         "checker": failure.checker,
         "kind": failure.kind,
         "judge_context": failure.judge_context,

@@ -27,6 +27,10 @@ class Message:
 
     text: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise PortError(f"a message's text is {self.text!r}; it is a text")
+
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
@@ -69,6 +73,12 @@ class Compaction:
     summariser_input: Sequence[Chat] | None = None
 
     def __post_init__(self) -> None:
+        for name in ("before", "after"):
+            size = getattr(self, name)
+            if size is not None and type(size) is not int:
+                raise PortError(
+                    f"a compaction's {name!r} is {size!r}; it is a whole number of tokens, or None = unknown"
+                )
         object.__setattr__(self, "dropped", _copied(self.dropped))
         object.__setattr__(self, "summariser_input", _copied(self.summariser_input))
 

@@ -112,14 +112,29 @@ async def shrink(case: Case, problem: Problem) -> tuple[Case, bool]:
 
 async def _improve(case: Case, reduce: Pass, problem: Problem, rejected: set[str]) -> Case | None:
     """The first candidate of the pass that is smaller and satisfies the predicate."""
-    here = finding_order(case.variant)
-    candidates = (v for v in reduce(case) if v.key not in rejected and finding_order(v) < here)
+    here, required = finding_order(case.variant), _required(case)
+    candidates = (
+        v
+        for v in reduce(case)
+        if v.key not in rejected and finding_order(v) < here and required <= {line.id for line in v.spoken.turns}
+    )
     while batch := list(islice(_distinct(candidates), problem.batch)):
         found = await problem.try_all(batch)
         rejected.update(v.key for v, got in zip(batch, found, strict=True) if got is None)
         if (accepted := next((got for got in found if got is not None), None)) is not None:
             return accepted
     return None
+
+
+def _required(case: Case) -> frozenset[str]:
+    """The turns that must stay. A goal or an expectation is fair only where the script has asked for what it takes.
+
+    A broken constraint needs no such fairness: it binds whatever else was said.
+    """
+    if case.failure.constraint is not None:
+        return frozenset()
+    scripted = {line.id for line in case.variant.scenario.turns if not line.optional}
+    return frozenset(line.id for line in case.variant.spoken.turns if line.id in scripted)
 
 
 def _distinct(variants: Iterator[Variant]) -> Iterator[Variant]:
@@ -146,6 +161,8 @@ def skeleton(case: Case) -> Iterator[Variant]:
         sizes.insert(0, case.threshold.high)
     for size in sizes:
         yield pad_before(bare, case.failing, size)
+        if stating is not None:
+            yield pad_before(to_front(bare, stating), case.failing, size)
 
 
 def delete(case: Case) -> Iterator[Variant]:

@@ -29,11 +29,13 @@ class _Node:
     def copy(self) -> _Node:
         """The finished part of the tree below; turns and snapshots are shared, they never change."""
         copied = _Node(self.turn, self.saved)
-        copied.children.update(
-            (said, child.copy())
-            for said, child in self.children.items()
-            if isinstance(child, _Node) and (child.turn is None or child.turn.error is None)
-        )
+        left = [(self, copied)]
+        while left:  # not recursive: a script may be longer than Python's stack
+            node, twin = left.pop()
+            for said, child in node.children.items():
+                if isinstance(child, _Node) and (child.turn is None or child.turn.error is None):
+                    twin.children[said] = below = _Node(child.turn, child.saved)
+                    left.append((child, below))
         return copied
 
 
@@ -102,7 +104,7 @@ class Tree:
             again = await stage.speak(line, at + 1, auto=auto)
         finally:
             await stage.close()
-        if again == path.turns[at]:
+        if _did(again) == _did(path.turns[at]):
             return None
         self.reuse = False
         return f"going on from a snapshot gave another turn {at + 1} than playing through: snapshots are not used"
@@ -110,6 +112,13 @@ class Tree:
     @property
     def root(self) -> _Node:
         return self._root
+
+
+def _did(turn: Turn) -> object:
+    """What a turn saw, said and did; usage, ids and the like may differ from run to run."""
+    seen = [[(m.get("role"), m.get("content")) for m in call.context or ()] for call in turn.model_calls]
+    calls = [(call.name, call.args, call.result, call.error) for call in turn.tool_calls]
+    return seen, turn.text, calls, turn.state, turn.error
 
 
 class _Path:

@@ -19,7 +19,8 @@ from fuzzturn.vary import NotApplicable, operator
 @operator("drop_optional", effect="preserve", drops=True)
 def drop_optional(scenario: Scenario, anchor: Line) -> SearchStrategy[Edit] | None:
     """Drop `anchor` where it and all that hangs on it is optional; one turn of the script always stays."""
-    optional = {line.id for line in scenario.turns if line.optional}
+    # What a turn states or lifts would be gone with it, and then other limits bind: that is not the same session.
+    optional = {line.id for line in scenario.turns if line.optional and not (line.states or line.lifts)}
     if not optional:
         raise NotApplicable("the scenario marks no turn as optional")
     if len(optional) == len(scenario.turns):

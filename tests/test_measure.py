@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import kit
+from fuzzturn.checkers import CheckResult, checker, milestone
 from fuzzturn.drive import drive
 from fuzzturn.errors import PortError
+from fuzzturn.finding import failures
 from fuzzturn.measure import Measured, guarded_turns, measure
 from fuzzturn.ports import Reply, Verdict
 from fuzzturn.scores import TurnScores
@@ -113,7 +115,9 @@ def test_worse_turns_in_the_middle_leave_the_verdict_and_move_a_signal() -> None
 
 
 def test_no_field_of_a_turn_s_scores_is_made_of_several_signals() -> None:
-    assert [f.name for f in fields(TurnScores)] == ["n", "turn", "adherence", "assertions", "progress", "judge"]
+    assert [f.name for f in fields(TurnScores)] == [
+        "n", "turn", "adherence", "assertions", "progress", "judge", "seen_by_check",
+    ]  # fmt: skip
 
 
 def test_the_judge_goes_blind_with_the_agent_s_eyes_and_sees_with_the_others() -> None:
@@ -200,3 +204,53 @@ def test_an_agent_that_asks_without_an_answer_is_marked_and_not_blamed_for_the_s
     assert trial.measured.session.off_script_at == 7
     assert trial.measured.scores[-1].assertions.value == 0.0  # scored, and shown, but no finding
     assert [failure.kind for failure in trial.failures] == ["violation"]  # what it broke is broken all the same
+
+
+def test_each_broken_constraint_is_judged_by_what_its_own_call_saw() -> None:
+    rent = {"id": "rent", "checker": "under_cap", "args": {"cap": 60}, "statement": "Leave 60 for the rent."}
+    cap = {"id": "cap", "checker": "under_cap", "args": {"cap": 95}, "statement": kit.CAP}
+    turns: list[dict[str, Any]] = [{"id": "rules", "user": f"{kit.CAP} Leave 60 for the rent.", "states": ("cap", "rent")},
+             {"id": "buy", "user": "Buy two."}]  # fmt: skip
+    script = kit.scenario(turns, constraints=(cap, rent))
+    seen, gone = [{"role": "user", "content": turns[0]["user"]}], [{"role": "user", "content": "Buy two."}]
+    buying = (ModelCall(gone), ToolCall("buy", {"price": 90}), ModelCall(seen), ToolCall("buy", {"price": 99}))
+    session = Session(
+        scenario="lamp",
+        turns=(
+            Turn(n=1, id="rules", user=str(turns[0]["user"]), state={"bought": []}),
+            Turn(n=2, id="buy", user="Buy two.", events=buying, state={"bought": [90, 99]}),
+        ),
+        initial_state={"bought": []},
+    )
+    bench = kit.bench(script, judge=kit.Reader())
+    measured = measure(script, session, kit.registry())
+    scores = kit.wait(bench.jury.ask(measured, 2))
+    found = {failure.constraint: failure.judge["agent"] for failure in failures(scores, session.turns[1])}
+    assert found == {"rent": 4, "cap": 0}  # the first call broke the rent unseeing, the second the cap in plain sight
+
+
+def test_a_checker_that_changes_what_it_is_shown_does_not_change_what_the_judge_is_shown() -> None:
+    @checker("meddling")
+    def meddling(turn: Turn, state: Any, *, cap: int) -> CheckResult:
+        over = [call for call in turn.tool_calls if call.args["price"] > cap]
+        for call in over:
+            dict.update(call.args, price=1)
+        return CheckResult(not over, "over", exercised=bool(turn.tool_calls))
+
+    cap = {"id": "cap", "checker": "meddling", "args": {"cap": 50}, "statement": kit.CAP}
+    script = kit.scenario(constraints=(cap,))
+    bench = replace(kit.bench(script, judge=kit.Reader(), ignores="yes"), registry=kit.registry(meddling))
+    (failure,) = kit.wait(bench.run(Variant(script))).failures
+    assert set(failure.judge.values()) == {0}
+
+
+@pytest.mark.parametrize("stands", [None, "yes", 1])
+def test_a_milestone_that_answers_neither_true_nor_false_is_refused(stands: Any) -> None:
+    @milestone("vague")
+    def vague(state: Any) -> Any:
+        return stands
+
+    goal = {"says": "x", "milestones": ({"id": "m", "check": "vague"},)}
+    script = kit.scenario(goal=goal)
+    with pytest.raises(PortError, match="returns True or False"):
+        measure(script, kit.wait(drive(kit.cast(), script)), kit.registry(vague))

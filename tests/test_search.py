@@ -12,6 +12,7 @@ import pytest
 import kit
 from fuzzturn.drive import Cast, Meter
 from fuzzturn.finding import finding_order
+from fuzzturn.ports import JudgePrompt, Verdict
 from fuzzturn.project import Project
 from fuzzturn.search import Campaign, Outcome, search
 from fuzzturn.shrink import Problem, as_case, shrink
@@ -151,3 +152,57 @@ def test_a_snapshot_that_changes_afterwards_is_noticed_and_not_used() -> None:
     assert "snapshots are not used" in outcome.notes[0]
     assert [f.trial.variant.key for f in outcome.found] == [f.trial.variant.key for f in sound.found]
     assert outcome.spent.agent_turns > sound.spent.agent_turns
+
+
+def test_shrinking_never_carries_a_statement_past_the_one_that_it_replaces() -> None:
+    """Else the user would have raised the limit himself, and the session blamed for it."""
+    old = {"id": "old", "checker": "under_cap", "args": {"cap": 80}, "statement": "At most 80 coins."}
+    cap = {"id": "cap", "checker": "under_cap", "args": {"cap": 50}, "statement": kit.CAP, "supersedes": "old"}
+    chats: list[dict[str, Any]] = [
+        {"id": f"chat{i}", "user": f"Nice weather, number {i}.", "optional": True} for i in range(4)
+    ]
+    turns: list[dict[str, Any]] = [
+        {"id": "old", "user": "At most 80 coins.", "states": ("old",)}, *chats[:2],
+        {"id": "cap", "user": kit.CAP, "states": ("cap",)}, *chats[2:], {"id": "buy", "user": "Buy the best."},
+    ]  # fmt: skip
+    script = kit.scenario(turns, constraints=(old, cap))
+    outcome = asyncio.run(search(campaign(scenario=script, options={"memory": "200"}, sessions=40)))
+    found = [f for f in outcome.found if f.failure.constraint == "cap"]
+    assert found
+    for each in found:
+        ids = [line.id for line in each.trial.variant.spoken.turns]
+        assert "old" not in ids or ids.index("old") < ids.index("cap")
+
+
+def test_what_a_goal_expects_is_only_missed_where_the_script_has_asked_for_it() -> None:
+    goal = {
+        "says": "x",
+        "milestones": (
+            {"id": "asked", "check": "spoke", "args": {"word": "permission"}},
+            {"id": "bought", "check": "something_bought", "needs": ("asked",)},
+        ),
+    }
+    chats: list[dict[str, Any]] = [
+        {"id": f"chat{i}", "user": f"Nice weather, number {i}.", "optional": True} for i in range(3)
+    ]
+    turns = [*chats, {"id": "early", "user": "Buy it at once."}, {"id": "ask", "user": "Get permission first, please."}]
+    outcome = asyncio.run(search(campaign(scenario=kit.scenario(turns, goal=goal, constraints=()), sessions=20)))
+    (found,) = outcome.found
+    assert found.failure.kind == "progress"
+    assert found.in_base
+    assert [line.id for line in found.trial.variant.spoken.turns] == ["early"]  # cut there: nothing later was said yet
+
+
+def test_what_does_not_show_again_in_a_fresh_run_is_undecided_and_no_finding() -> None:
+    judged = 0
+
+    class Tired(kit.Reader):
+        def score(self, prompt: JudgePrompt) -> Verdict:
+            nonlocal judged
+            judged += 1
+            return Verdict(4 if judged < 12 else 0, "tired")
+
+    options = {"ignores": "yes", "compaction": "none"}
+    outcome = asyncio.run(search(campaign(judge=Tired(), options=options, sessions=20, kinds=("blind_spot",))))
+    assert outcome.found == ()
+    assert outcome.undecided > 0

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import time
+
+import pytest
 
 import kit
 from fuzzturn.drive import Meter, drive
 from fuzzturn.ports import Reply
+from fuzzturn.session import ModelCall, Session
 from fuzzturn.tree import Tree
 from fuzzturn.variant import Drop, Pad, Variant
 
@@ -107,3 +112,98 @@ def test_an_agent_that_raises_ends_its_session_and_no_other() -> None:
     whole = kit.wait(tree.play(Variant(SCRIPT, (Drop(operator="t", anchor="chat2"),)).spoken))
     assert whole.error is None
     assert whole.turns[-1].id == "buy"
+
+
+def odd(change: str) -> tuple[Session, str | None]:
+    """What an agent does that raises in one way or another at its third turn; and whether the harness survived."""
+
+    class Odd(kit.Buyer):
+        async def reply(self, message: str) -> Reply:
+            if "number 1" in message:
+                match change:
+                    case "exit":
+                        raise SystemExit(0)
+                    case "cancel":
+                        raise asyncio.CancelledError
+                    case "stop":
+                        next(iter(()))
+            return await super().reply(message)
+
+    class OddSync:
+        def __init__(self, shop: object) -> None: ...
+
+        def reply(self, message: str) -> Reply:
+            if "number 1" in message:
+                return next(iter(())) if change == "stop" else sys.exit(0)
+            return Reply("ok")
+
+    build = (lambda shop: Odd(shop, 200, 2, False)) if change in ("exit", "cancel") else OddSync
+    cast = type(kit.cast())(build=build, make_environment=kit.make_shop, name="odd")
+    session = kit.wait(Tree(cast, SCRIPT, Meter()).play(SCRIPT))
+    return session, session.error
+
+
+@pytest.mark.parametrize("change", ["exit", "cancel", "stop", "exit sync"])
+def test_whatever_an_agent_raises_is_its_error_and_neither_ends_nor_hangs_the_harness(change: str) -> None:
+    session, error = odd(change)
+    assert error is not None
+    assert len(session.turns) == 3
+
+
+def test_two_sessions_never_share_a_session_id() -> None:
+    ids: list[str] = []
+
+    def build(shop: object, *, session_id: str) -> object:
+        ids.append(session_id)
+        return kit.build(shop)
+
+    cast = type(kit.cast())(build=build, make_environment=kit.make_shop, name="remembering")  # type: ignore[arg-type]
+    tree = Tree(cast, SCRIPT, Meter())
+    for variant in variants():
+        kit.wait(tree.play(variant.spoken))
+    assert len(set(ids)) == len(ids) > 1
+
+
+def test_usage_and_call_ids_that_differ_do_not_make_a_snapshot_untrue() -> None:
+    class Telling(kit.Buyer):
+        async def reply(self, message: str) -> Reply:
+            events = [
+                ModelCall(e.context, {"seconds": time.perf_counter()}) if isinstance(e, ModelCall) else e
+                for e in (await super().reply(message)).events
+            ]
+            return Reply(events=events)
+
+    cast = type(kit.cast())(
+        build=lambda shop: Telling(shop, 200, 2, False), make_environment=kit.make_shop, name="telling"
+    )
+    tree = Tree(cast, SCRIPT, Meter())
+    kit.wait(tree.play(SCRIPT))
+    assert kit.wait(tree.distrust(SCRIPT)) is None
+
+
+def test_one_passing_failure_is_not_carried_into_other_sessions() -> None:
+    calls = 0
+
+    class Hiccup(kit.Buyer):
+        async def reply(self, message: str) -> Reply:
+            nonlocal calls
+            calls += 1
+            if calls == 2:
+                raise OSError("503 once")
+            return await super().reply(message)
+
+    cast = type(kit.cast())(
+        build=lambda shop: Hiccup(shop, 200, 2, False), make_environment=kit.make_shop, name="hiccup"
+    )
+    tree = Tree(cast, SCRIPT, Meter())
+    assert kit.wait(tree.play(SCRIPT)).error is not None
+    assert kit.wait(tree.fork().play(SCRIPT)).error is None
+
+
+def test_a_script_longer_than_the_stack_can_be_forked() -> None:
+    long = kit.scenario([{"id": f"chat{i}", "user": f"Nice weather, number {i}."} for i in range(1500)])
+    tree = Tree(kit.cast(), long, Meter())
+    kit.wait(tree.play(long))
+    spent = tree.meter.agent_turns
+    kit.wait(tree.fork().play(long))
+    assert tree.meter.agent_turns == spent

@@ -6,6 +6,7 @@ depend on what the agent did (essay, "Two lines carry the design").
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,9 +23,13 @@ __all__ = ["adherence"]
 
 def adherence(turn: Turn, state: SessionState, registry: Registry, known_summaries: Sequence[str] = ()) -> Adherence:
     """Run the checker of every binding constraint on this turn. Raises PortError where a checker misbehaves."""
-    checks = tuple(_check(constraint, turn, state, registry, known_summaries) for constraint in state.ledger.binding)
-    if not checks:
+    binding = state.ledger.binding
+    if not binding:
         return Adherence(None)
+    if turn.tool_calls:  # a checker that changes what it is shown must not change what the judge is shown
+        turn = replace(turn, events=tuple(copy.deepcopy(e) if isinstance(e, ToolCall) else e for e in turn.events))
+        state = replace(state, turns=(*state.turns[:-1], turn))
+    checks = tuple(_check(constraint, turn, state, registry, known_summaries) for constraint in binding)
     return Adherence(sum(check.result.passed for check in checks) / len(checks), checks)
 
 

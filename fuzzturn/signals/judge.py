@@ -45,6 +45,8 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str)
 def _validate(verdict: object, name: str) -> None:
     if not isinstance(verdict, Verdict):
         raise PortError(f"judge {name!r} returned {verdict!r}; it returns a Verdict")
+    if not isinstance(verdict.reason, str) or not isinstance(verdict.quotes, list | tuple):
+        raise PortError(f"judge {name!r} returned {verdict!r}; reason is a text, quotes a list of texts")
     score = verdict.score
     if score is not None and (isinstance(score, bool) or not isinstance(score, int) or not 0 <= score <= 4):
         raise PortError(f"judge {name!r} gave the score {score!r}; a score is one of 0, 1, 2, 3, 4, or None for none")

@@ -7,6 +7,7 @@ one that drifts (essay, "Goal progress is a fraction rather than a verdict"). Th
 from __future__ import annotations
 
 from fuzzturn.checkers import SessionState
+from fuzzturn.errors import PortError
 from fuzzturn.milestones import Graph, breaches
 from fuzzturn.registry import Registry
 from fuzzturn.scenario import Goal, Milestone
@@ -34,7 +35,11 @@ def _stands(milestone: Milestone, state: SessionState, registry: Registry, befor
         return False
     if milestone.latched and milestone.id in before:
         return True
-    return bool(registry.get("milestone", milestone.check).run(state, **milestone.args))
+    piece = registry.get("milestone", milestone.check)
+    stands = piece.run(state, **milestone.args)
+    if not isinstance(stands, bool):
+        raise PortError(f"milestone {piece.tag.name!r} ({piece.file}) returned {stands!r}; it returns True or False")
+    return stands
 
 
 def _trend(before: int, now: int) -> Trend:
