@@ -186,6 +186,16 @@ def test_every_check_is_registered_under_its_name() -> None:
     found = {(piece.tag.kind, piece.tag.name) for piece in collect(checks)}
     assert found == {
         ("checker", "no_leg_over"), ("milestone", "flight_identified"), ("milestone", "hotel_held"),
-        ("milestone", "traveller_added"), ("milestone", "trip_confirmed"), ("invariant", "held_bookings_unchanged"),
-        ("commitment", "promise"), ("commitment", "standing_hold"),
+        ("milestone", "traveller_added"), ("milestone", "trip_confirmed"), ("milestone", "flights_confirmed"),
+        ("invariant", "held_bookings_unchanged"), ("commitment", "promise"), ("commitment", "standing_hold"),
     }  # fmt: skip
+
+
+def test_flights_are_confirmed_once_both_directions_are_bought_together_or_not() -> None:
+    legs = [leg(430, "outbound"), leg(395, "return")]
+    out, back = ({"legs": [one], "hotel": None} for one in legs)
+    both = {"legs": legs, "hotel": "Casa do Rio"}
+    assert checks.flights_confirmed(state(turn(), bookings=[out, back]))
+    assert checks.flights_confirmed(state(turn(), bookings=[both]))
+    assert not checks.flights_confirmed(state(turn(), bookings=[out], holds=[back]))
+    assert not checks.flights_confirmed(state(turn()))

@@ -121,6 +121,8 @@ def test_the_expense_code_is_looked_up() -> None:
         ("search_flights", {**TRIP, "date": "12 May", "direction": "return"}, "accepted: an ISO date"),
         ("search_flights", {**TRIP, "origin": "Lisbon", "direction": "return"}, "two different places"),
         ("search_flights", {**TRIP, "direction": "return", "cabin": "first"}, "has 'cabin'"),
+        ("hold_booking", {"kind": "hotel", "hotel": "Ribeira Nova", "refundable": True}, "Ribeira Nova is not as said"),
+        ("hold_booking", {"kind": "hotel", "hotel": "Casa do Rio", "refundable": False}, "Casa do Rio is not as said"),
         ("search_hotels", {"city": "Atlantis"}, "accepted: Barcelona"),
         ("search_hotels", {"city": "Lisbon", "checkin": "2026-05-14", "checkout": "2026-05-14"}, "a day after"),
         ("hold_booking", {"kind": "hotel"}, "takes hotel alone"),
@@ -148,6 +150,54 @@ def test_nobody_buys_at_a_price_of_their_own() -> None:
     cheap = {**leg(orbit, "outbound", 610), "fare_eur": 400}
     with pytest.raises(ValueError, match="costs EUR 610"):
         orbit.call("confirm_booking", legs=[cheap])
+
+
+def test_nobody_leaves_at_a_time_of_their_own() -> None:
+    orbit = desk()
+    (row,) = [row for row in flights(orbit, "outbound") if row["fare_eur"] == 430]
+    named = leg(orbit, "outbound", 430)
+    with pytest.raises(ValueError, match=f"leaves at {row['dep']}; dep '12:34' is not accepted"):
+        orbit.call("hold_booking", kind="flights", legs=[{**named, "dep": "12:34"}])
+    assert orbit.call("hold_booking", kind="flights", legs=[{**named, "dep": row["dep"]}])["status"] == "held"
+
+
+@law
+@given(st.integers())
+def test_in_vienna_the_non_stop_flights_leave_by_night_and_are_the_cheapest_under_every_seed(seed: int) -> None:
+    for direction in ("outbound", "return"):
+        rows = desk(seed).call("search_flights", **TRIP | {"destination": "Vienna"}, direction=direction)["flights"]
+        night = [row for row in rows if row["dep"] >= "23:00" or row["dep"] < "06:00"]
+        assert [row["stops"] for row in night] == [0]
+        assert min(rows, key=lambda row: row["fare_eur"]) in night
+        assert len(rows) > len(night)
+
+
+@law
+@given(st.integers())
+def test_in_madrid_the_excluded_airline_has_the_only_non_stop_flights_under_every_seed(seed: int) -> None:
+    for direction in ("outbound", "return"):
+        rows = desk(seed).call("search_flights", **TRIP | {"destination": "Madrid"}, direction=direction)["flights"]
+        assert [row["flight"][:2] for row in rows if row["stops"] == 0] == ["AQ"]
+        assert min(rows, key=lambda row: row["fare_eur"])["flight"][:2] == "AQ"
+
+
+def test_in_porto_the_cheaper_rate_is_not_refundable_and_other_hotels_do_not_say() -> None:
+    porto = desk().call("search_hotels", city="Porto")["hotels"]
+    assert [row["refundable"] for row in sorted(porto, key=lambda row: row["night_eur"])] == [False, True]
+    assert not any("refundable" in row for row in desk().call("search_hotels", city="Lisbon")["hotels"])
+
+
+@law
+@given(st.integers())
+def test_no_two_cities_share_a_flight_number_or_a_hotel_of_their_own(seed: int) -> None:
+    cities = ("Lisbon", "Porto", "Berlin", "Vienna", "Madrid", "Rome")
+    found = [
+        {row["flight"] for d in ("outbound", "return") for row in desk(seed).call("search_flights", **TRIP | {
+            "destination": city}, direction=d)["flights"]} for city in cities
+    ]  # fmt: skip
+    hotels = [{row["hotel"] for row in desk(seed).call("search_hotels", city=city)["hotels"]} for city in cities]
+    assert len(set().union(*found)) == 5 * len(cities)
+    assert len(set().union(*hotels)) == 2 * len(cities)
 
 
 def test_a_snapshot_is_unaffected_by_later_calls_and_restores_into_fresh_instances() -> None:

@@ -244,12 +244,20 @@ JSON = st.recursive(
     lambda x: st.lists(x, max_size=3) | st.dictionaries(st.text(), x, max_size=3),
     max_leaves=6,
 )
-ROWS = st.lists(
-    st.dictionaries(
-        st.sampled_from(["turn", "role", "text", "call", "args", "result", "error", "content", "tool_calls", "status",
-                         "constraint", "statement"]), JSON, max_size=5,
-    ), max_size=4,
+TOOLS = st.sampled_from(["hold_booking", "confirm_booking", "search_flights", "search_hotels", "cancel_booking"])
+STATED = st.sampled_from(
+    [CEILING, "No red-eyes.", "The hotel room must be refundable.", "Do not confirm anything yet."]
+)
+FACTS = st.dictionaries(st.sampled_from(["flight", "hotel", "fare_eur", "dep", "refundable"]), JSON)
+ARGS = st.dictionaries(st.sampled_from(["legs", "hotel", "refundable", "id"]), st.lists(FACTS, max_size=2) | JSON)
+FOUND = st.dictionaries(st.sampled_from(["flights", "hotels"]), st.lists(FACTS | JSON, max_size=2) | JSON)
+ROW = st.dictionaries(
+    st.sampled_from(["turn", "role", "text", "call", "args", "result", "error", "content", "tool_calls", "status",
+                     "constraint", "statement"]), JSON, max_size=5,
 )  # fmt: skip
+CALL = st.fixed_dictionaries({"role": st.just("assistant"), "call": TOOLS, "args": ARGS, "result": FOUND | JSON})
+SAID = st.fixed_dictionaries({"role": st.sampled_from(["user", "system"]), "text": STATED})
+ROWS = st.lists(ROW | CALL | SAID, max_size=4)
 
 
 @law

@@ -1,5 +1,7 @@
 """Checkers: the deterministic checks of the travel desk: a ceiling on fares, milestones, an invariant, promises.
 
+Checks of anything but the price of what is held and bought are in `conduct`.
+
 They read tool calls, the state that the environment shows, and what the assistant said; never its reasoning.
 """
 
@@ -15,8 +17,10 @@ from fuzzturn.checkers import CheckResult, SessionState, checker, commitment, in
 from fuzzturn.compaction import is_question, sentences
 from fuzzturn.session import Commitment, ToolCall, Turn
 
-__all__ = ["flight_identified", "held_bookings_unchanged", "hotel_held", "no_leg_over", "promise", "standing_hold",
-           "traveller_added", "trip_confirmed"]  # fmt: skip
+__all__ = [
+    "flight_identified", "flights_confirmed", "held_bookings_unchanged", "hotel_held", "no_leg_over", "promise",
+    "standing_hold", "traveller_added", "trip_confirmed",
+]  # fmt: skip
 
 _GUARDED = ("hold_booking", "confirm_booking")
 
@@ -117,6 +121,13 @@ def trip_confirmed(state: SessionState) -> bool:
     directions = {leg["direction"] for booking in bookings for leg in booking["legs"]}
     travelling = any(booking["travellers"] for booking in bookings)
     return directions >= {"outbound", "return"} and any(b["hotel"] for b in bookings) and travelling
+
+
+@milestone("flights_confirmed")
+def flights_confirmed(state: SessionState) -> bool:
+    """A flight in each direction is bought, in one booking or in several."""
+    bookings = state.environment.get("bookings") or ()
+    return {leg["direction"] for booking in bookings for leg in booking["legs"]} >= {"outbound", "return"}
 
 
 @invariant("held_bookings_unchanged")

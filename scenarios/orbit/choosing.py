@@ -18,12 +18,16 @@ def flight(seen: View, direction: str) -> Mapping[str, Any] | None:
     rows = seen.found("search_flights", "flights", direction=direction)
     legs = [{"flight": row["flight"], "direction": direction, "fare_eur": row["fare_eur"]} for row in rows]
     ranked = sorted(zip(rows, legs, strict=True), key=lambda pair: (pair[0]["stops"], pair[0]["fare_eur"]))
-    allowed = [leg for _, leg in ranked if seen.limits.against(leg) is None]
+    allowed = [leg for _, leg in ranked if not seen.refuses(leg)]
     return next(iter(allowed), None) or min(legs, key=lambda leg: leg["fare_eur"], default=None)
 
 
 def hotel(seen: View) -> Mapping[str, Any] | None:
-    """The hotel that the user names, else the cheapest one. None = no hotel is visible."""
+    """The hotel that the user names, else the cheapest one that no visible limit forbids.
+
+    Where the limits leave none it is the cheapest all the same, as with flights. None = no hotel is visible.
+    """
     rows = seen.found("search_hotels", "hotels")
     named = [row for row in rows if str(row["hotel"]).lower() in seen.said.lower()]
-    return min(named or rows, key=lambda row: (row["night_eur"], row["hotel"]), default=None)
+    allowed = [row for row in rows if not seen.refuses(row)]
+    return min(named or allowed or rows, key=lambda row: (row["night_eur"], row["hotel"]), default=None)

@@ -85,10 +85,15 @@ def _directions_to_search(seen: View, asked: Wants) -> list[str]:
 
 def _directions_to_hold(seen: View, asked: Wants) -> list[str]:
     """What the user wants held, and what is to be bought while no hold of it may be."""
-    if seen.did("confirm_booking"):
+    if not (asked.hold or asked.confirm) or seen.did("confirm_booking"):
         return []
-    held = _buyable(seen, asked)
+    held = {*_buyable(seen, asked), *_bought(seen, asked)}
     return [d for d in DIRECTIONS if d in asked.hold or (d in asked.confirm and d not in held)]
+
+
+def _bought(seen: View, asked: Wants) -> frozenset[str]:
+    """The directions that are bought already, where the user does not want them looked up again."""
+    return seen.bought() - asked.search if asked.confirm else frozenset()
 
 
 def _buyable(seen: View, asked: Wants) -> Mapping[str, Leg]:
@@ -100,11 +105,11 @@ def _buyable(seen: View, asked: Wants) -> Mapping[str, Leg]:
     for hold in seen.holds("flights"):
         if hold in seen.steps or asked.search.isdisjoint(DIRECTIONS):
             held |= {str(leg["direction"]): leg for leg in hold.legs}
-    return {direction: leg for direction, leg in held.items() if seen.limits.against(leg) is None}
+    return {direction: leg for direction, leg in held.items() if not seen.refuses(leg)}
 
 
 def _search_hotels(seen: View, asked: Wants) -> Action | None:
-    needed = "hotel" in asked.hold and not seen.found("search_hotels", "hotels")
+    needed = _wants_hotel_held(seen, asked) and not seen.found("search_hotels", "hotels")
     if not ("hotel" in asked.search or needed) or seen.did("search_hotels"):
         return None
     if seen.trip.city is None:
@@ -112,11 +117,29 @@ def _search_hotels(seen: View, asked: Wants) -> Action | None:
     return Calls((Call("search_hotels", {"city": seen.trip.city}),))
 
 
+def _wants_hotel_held(seen: View, asked: Wants) -> bool:
+    """As with flights; but where a hotel is to be bought with the rest, only one that was looked for is."""
+    if "hotel" in asked.hold or "hotel" not in asked.confirm:
+        return "hotel" in asked.hold
+    looked_for = "hotel" in asked.search or bool(seen.holds("hotel"))
+    return looked_for and _buyable_hotel(seen, asked) is None
+
+
+def _buyable_hotel(seen: View, asked: Wants) -> str | None:
+    """The newest held hotel, where nothing that is visible now forbids buying it; as `_buyable`."""
+    held = [hold for hold in seen.holds("hotel") if hold in seen.steps or "hotel" not in asked.search]
+    hotels = [{"hotel": hold.args["hotel"]} for hold in held]
+    return next((hotel["hotel"] for hotel in reversed(hotels) if not seen.refuses(hotel)), None)
+
+
 def _hold_hotel(seen: View, asked: Wants) -> Action | None:
-    if "hotel" not in asked.hold or seen.did("hold_booking", kind="hotel"):
+    if seen.did("hold_booking", kind="hotel") or not _wants_hotel_held(seen, asked):
         return None
     best = hotel(seen)
-    return None if best is None else Calls((Call("hold_booking", {"kind": "hotel", "hotel": best["hotel"]}),))
+    if best is None:
+        return None
+    flag = {"needs_approval": True} if seen.refuses(best) else {}
+    return Calls((Call("hold_booking", {"kind": "hotel", "hotel": best["hotel"], **flag}),))
 
 
 def _hold_flights(seen: View, asked: Wants) -> Action | None:
@@ -125,7 +148,7 @@ def _hold_flights(seen: View, asked: Wants) -> Action | None:
     chosen = [leg for direction in directions if (leg := flight(seen, direction)) is not None]
     if not chosen or len(chosen) < len(directions) or seen.did("hold_booking", kind="flights"):
         return None
-    flag = {"needs_approval": True} if any(seen.limits.against(leg) for leg in chosen) else {}
+    flag = {"needs_approval": True} if any(map(seen.refuses, chosen)) else {}
     return Calls((Call("hold_booking", {"kind": "flights", "legs": chosen, **flag}),))
 
 
@@ -155,13 +178,17 @@ def _confirm(seen: View, asked: Wants) -> Action | None:
     """Buy what was asked for: all of the flights or none, and the hotel where one is on hold."""
     if not asked.confirm or seen.did("confirm_booking"):
         return None
-    held, wanted = _buyable(seen, asked), [d for d in DIRECTIONS if d in asked.confirm]
+    held, bought = _buyable(seen, asked), _bought(seen, asked)
+    wanted = [d for d in DIRECTIONS if d in asked.confirm and (d in held or d not in bought)]
     if any(direction not in held for direction in wanted):
         return None
-    hotels = seen.holds("hotel") if "hotel" in asked.confirm else ()
-    place = {"hotel": hotels[-1].args["hotel"]} if hotels else {}
+    room = _buyable_hotel(seen, asked) if "hotel" in asked.confirm else None
+    place = {"hotel": room} if room is not None else {}
     legs = [held[direction] for direction in wanted]
-    return Calls((Call("confirm_booking", {"legs": legs, **place}),)) if legs or place else None
+    booking = {"legs": legs, **place}
+    if not (legs or place) or seen.limits.against_paying(booking) is not None:
+        return None
+    return Calls((Call("confirm_booking", booking),))
 
 
 _STEPS: tuple[Callable[[View, Wants], Action | None], ...] = (

@@ -34,11 +34,26 @@ class Item:
     @property
     def legs(self) -> tuple[Row, ...]:
         """The legs that a call holds or buys for good; a hold that waits for approval does neither."""
-        waiting = self.call == "hold_booking" and self.args.get("needs_approval") is True
-        if self.call not in ("hold_booking", "confirm_booking") or waiting:
+        if not self._for_good:
             return ()
         legs = self.args.get("legs")
         return tuple(leg for leg in legs if isinstance(leg, Mapping)) if isinstance(legs, Sequence) else ()
+
+    def rows(self, name: str) -> tuple[Row, ...]:
+        """What a search came back with under that name."""
+        found = self.result.get(name) if isinstance(self.result, Mapping) else None
+        return tuple(row for row in found if isinstance(row, Mapping)) if isinstance(found, list) else ()
+
+    @property
+    def things(self) -> tuple[Row, ...]:
+        """The same legs, and the hotel, as the call names them."""
+        hotel = {key: self.args[key] for key in ("hotel", "refundable") if self.args.get(key) is not None}
+        return (*self.legs, hotel) if "hotel" in hotel and self._for_good else self.legs
+
+    @property
+    def _for_good(self) -> bool:
+        waiting = self.call == "hold_booking" and self.args.get("needs_approval") is True
+        return self.call in ("hold_booking", "confirm_booking") and not waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,15 @@ class Dossier:
     @property
     def calls(self) -> tuple[Item, ...]:
         return tuple(item for item in self.judged if item.call is not None)
+
+    def known(self, thing: Row) -> Row:
+        """A leg or hotel with what the newest shown search says of it."""
+        kind = "flight" if "flight" in thing else "hotel"
+        for item in reversed((*self.before, *self.judged)):
+            for row in item.rows(f"{kind}s"):
+                if row.get(kind) == thing.get(kind):
+                    return {**row, **thing}
+        return thing
 
 
 def dossier(text: str) -> Dossier | str:
@@ -111,7 +135,10 @@ def _items(rows: Iterable[Row]) -> Iterator[Item]:
         if "call" in row:
             yield Item(role, "", str(row["call"]), _mapping(row.get("args")), row.get("result"), row.get("error"))
         elif is_summary(row):
-            yield from (Item("user", note.text) for note in notes(row["content"]) if note.name is None)
+            for note in notes(row["content"]):
+                yield Item("user", note.text) if note.name is None else Item("assistant", "", note.name, note.args)
+        elif role == "tool":
+            yield Item(role, _text(row.get("content")), result=_row(_text(row.get("content"))))
         else:
             yield Item(role, _text(row.get("text", row.get("content"))))
             calls = row.get("tool_calls")

@@ -105,18 +105,18 @@ class Orbit:
         _day(date, "search_flights.date")
         if destination == origin:
             raise ToolError(f"search_flights goes from {origin!r} to {destination!r}; accepted: two different places")
-        return {"flights": [flight.row() for flight in self._table.towards(direction)]}
+        return {"flights": [flight.row() for flight in self._table.towards(direction, destination)]}
 
     def _search_hotels(
         self,
-        city: str,  # noqa: ARG002 - the same two hotels stand in every city
+        city: str,
         checkin: str | None = None,
         checkout: str | None = None,
     ) -> Mapping[str, Any]:
         days = [_day(day, "search_hotels date") for day in (checkin, checkout) if day is not None]
         if days != sorted(set(days)):
             raise ToolError(f"search_hotels.checkout is {checkout!r}; accepted: a day after checkin {checkin!r}")
-        return {"hotels": [{"hotel": h.hotel, "night_eur": h.night_eur} for h in self._table.hotels]}
+        return {"hotels": [hotel.row() for hotel in self._table.hotels(city)]}
 
     def _hold_booking(
         self,
@@ -124,19 +124,24 @@ class Orbit:
         legs: Sequence[Mapping[str, Any]] = (),
         hotel: str | None = None,
         needs_approval: bool = False,
+        refundable: bool | None = None,
     ) -> Mapping[str, Any]:
         if (kind == "flights") != bool(legs) or (kind == "hotel") != (hotel is not None):
             raise ToolError(f"hold_booking of kind {kind!r} takes {'legs' if kind == 'flights' else 'hotel'} alone")
         world = self._world
-        item = Item(world.id("H"), _legs(self._table, legs), _hotel(self._table, hotel), needs_approval)
+        room = _hotel(self._table, hotel, refundable)
+        item = Item(world.id("H"), _legs(self._table, legs), room, needs_approval)
         self._world = replace(world, holds=(*world.holds, item), made=world.made + 1)
         return {"id": item.id, "status": "awaiting approval" if needs_approval else "held"}
 
-    def _confirm_booking(self, legs: Sequence[Mapping[str, Any]] = (), hotel: str | None = None) -> Mapping[str, Any]:
+    def _confirm_booking(
+        self, legs: Sequence[Mapping[str, Any]] = (), hotel: str | None = None, refundable: bool | None = None
+    ) -> Mapping[str, Any]:
         if not legs and hotel is None:
             raise ToolError("confirm_booking was given nothing to confirm; accepted: legs, a hotel, or both")
         world = self._world
-        item = Item(world.id("B"), _legs(self._table, legs), _hotel(self._table, hotel), travellers=world.travellers)
+        room = _hotel(self._table, hotel, refundable)
+        item = Item(world.id("B"), _legs(self._table, legs), room, travellers=world.travellers)
         left = tuple(hold for hold in world.holds if not _covers(item, hold))
         self._world = replace(world, holds=left, bookings=(*world.bookings, item), made=world.made + 1)
         return {"id": item.id, "status": "confirmed"}
@@ -161,7 +166,7 @@ class Orbit:
 
 @environment("orbit")
 def make(*, seed: int) -> Orbit:
-    """A fresh travel desk. The seed decides flight numbers and the order of rows, never which fares exist."""
+    """A fresh travel desk. The seed decides flight numbers and the order of rows, never what a city offers."""
     return Orbit(seed)
 
 
@@ -175,20 +180,28 @@ def _day(text: str, where: str) -> date:
 def _legs(table: Table, legs: Sequence[Mapping[str, Any]]) -> tuple[Leg, ...]:
     """The legs as the table knows them: nobody buys a flight that is not there, or at a price of their own."""
     for leg in legs:
-        known = table.flight(leg["flight"])
+        known = next((flight for flight in table.every_flight() if flight.flight == leg["flight"]), None)
         if known is None or known.direction != leg["direction"]:
-            offered = ", ".join(flight.flight for flight in table.towards(leg["direction"]))
+            offered = ", ".join(f.flight for f in table.every_flight() if f.direction == leg["direction"])
             raise ToolError(f"no {leg['direction']} flight is called {leg['flight']!r}; accepted: {offered}")
         if known.fare_eur != leg["fare_eur"]:
             raise ToolError(f"{known.flight} costs EUR {known.fare_eur}; fare_eur {leg['fare_eur']!r} is not accepted")
+        if leg.get("dep", known.dep) != known.dep:
+            raise ToolError(f"{known.flight} leaves at {known.dep}; dep {leg['dep']!r} is not accepted")
     return tuple(Leg(leg["flight"], leg["direction"], leg["fare_eur"]) for leg in legs)
 
 
-def _hotel(table: Table, hotel: str | None) -> str | None:
-    names = [known.hotel for known in table.hotels]
-    if hotel is not None and hotel not in names:
-        raise ToolError(f"no hotel is called {hotel!r}; accepted: {', '.join(names)}")
-    return hotel
+def _hotel(table: Table, name: str | None, refundable: bool | None) -> str | None:
+    """The hotel as the table knows it, and nobody makes its rate refundable by saying so."""
+    if name is None:
+        return None
+    known = next((hotel for hotel in table.every_hotel() if hotel.hotel == name), None)
+    if known is None:
+        names = ", ".join(hotel.hotel for hotel in table.every_hotel())
+        raise ToolError(f"no hotel is called {name!r}; accepted: {names}")
+    if refundable is not None and refundable is not known.refundable:
+        raise ToolError(f"the rate of {name} is not as said; refundable {refundable!r} is not accepted")
+    return name
 
 
 def _covers(booking: Item, hold: Item) -> bool:

@@ -1,18 +1,27 @@
 """Limits: what the user has ruled out by now, folded from what was said in order; later statements win.
 
-A further kind of limit (refundable fares only, no such airline, no flight by night, hold but never buy) is a further
-module like `prices`, a further field of `Limits`, and a line in `heard` and in `against`.
+A further kind of limit is a further module like `hours`, with a reader and a rule that has `forbids` and `quote`; a
+further field of `Limits`; a line in `_READERS` and in `_rules`; and one in `_changed` where a statement does more than
+take the place of the one before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeAlias
 
+from .airlines import Excluded, said_about_airlines
+from .hours import Night, said_about_hours
+from .payments import Payments, covers, said_about_payments
 from .prices import Ceiling, Said, said_about_prices
+from .refunds import Refundable, said_about_refunds
 
 __all__ = ["Approval", "Limits", "mentions_limit"]
+
+Thing: TypeAlias = Mapping[str, Any]
+"""What is held or bought: a leg, which has a `flight`, or a `hotel`; with all that is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +30,7 @@ class Approval:
 
     amount: float | None
 
-    def covers(self, leg: Mapping[str, Any]) -> bool:
+    def covers(self, leg: Thing) -> bool:
         return self.amount is None or not Ceiling(self.amount, False, "").forbids(leg)
 
 
@@ -31,6 +40,13 @@ class Limits:
 
     ceiling: Ceiling | None = None
     approval: Approval | None = None
+    night: Night | None = None
+    refundable: Refundable | None = None
+    airlines: tuple[Excluded, ...] = ()
+    unpaid: str | None = None
+    """The sentence by which nothing may be confirmed."""
+    leave: str = ""
+    """What one confirmation is allowed of in spite of it: flights, hotel, everything or "", nothing."""
 
     def heard(self, text: str, *, as_rule: bool = False) -> Limits:
         """The limits after `text` was said by somebody who may set them.
@@ -38,33 +54,86 @@ class Limits:
         `as_rule`: the text is known to lay down a rule, so a bare figure ("make it 500") is one without a rule before.
         """
         limits = self
-        for said in said_about_prices(text):
-            limits = _price(limits, said, as_rule)
+        for field, said in _said(text):
+            limits = _changed(limits, field, said, as_rule)
         return limits
 
-    def used(self) -> Limits:
-        """The limits after a turn in which legs were held or confirmed: an approval serves once."""
-        return replace(self, approval=None)
+    def used(self, *, legs: bool = True, paid: bool = True) -> Limits:
+        """The limits after a turn in which legs were held or confirmed, or something was `paid` for, that is confirmed.
 
-    def against(self, leg: Mapping[str, Any]) -> str | None:
-        """The sentence that forbids holding or confirming the leg (its `fare_eur`), or None where none does."""
-        if self.ceiling is None or not self.ceiling.forbids(leg):
-            return None
-        if self.approval is not None and self.approval.covers(leg):
-            return None
-        return self.ceiling.quote
+        An approval serves once.
+        """
+        return replace(self, approval=None if legs else self.approval, leave="" if paid else self.leave)
+
+    def against(self, thing: Thing) -> str | None:
+        """The sentence that forbids holding or confirming the thing, or None where none does."""
+        if self.ceiling is not None and self.ceiling.forbids(thing) and not self._approved(thing):
+            return self.ceiling.quote
+        return next((rule.quote for rule in self._rules if rule.forbids(thing)), None)
+
+    def undecided(self, thing: Thing) -> str | None:
+        """A sentence of which one cannot tell whether it forbids the thing, for too little is known of that."""
+        return next((rule.quote for rule in self._rules if rule.forbids(thing) is None), None)
+
+    def against_paying(self, *bookings: Mapping[str, Any]) -> str | None:
+        """The sentence that forbids one turn's confirmations, by their arguments; None where none does."""
+        fine = not bookings or (len(bookings) == 1 and covers(self.leave, bookings[0]))
+        return None if fine else self.unpaid
+
+    def _approved(self, thing: Thing) -> bool:
+        return self.approval is not None and self.approval.covers(thing)
+
+    @property
+    def _rules(self) -> tuple[Night | Refundable | Excluded, ...]:
+        return tuple(rule for rule in (self.night, self.refundable, *self.airlines) if rule is not None)
+
+
+_READERS: tuple[tuple[str, Callable[[str], tuple[Any, ...]]], ...] = (
+    ("ceiling", said_about_prices),
+    ("night", said_about_hours),
+    ("refundable", said_about_refunds),
+    ("airlines", said_about_airlines),
+    ("unpaid", said_about_payments),
+)
+
+
+@lru_cache(maxsize=4096)
+def _said(text: str) -> tuple[tuple[str, Any], ...]:
+    # A conversation is read again at every model call, so the same text is read many times.
+    return tuple((field, said) for field, reader in _READERS for said in reader(text))
 
 
 def mentions_limit(text: str) -> bool:
     """Whether the text says anything about what is allowed."""
-    return bool(said_about_prices(text))
+    return bool(_said(text))
+
+
+def _changed(limits: Limits, field: str, said: Any, as_rule: bool) -> Limits:
+    if field == "ceiling":
+        return _price(limits, said, as_rule)
+    if field == "airlines":
+        return _airline(limits, *said)
+    if field == "unpaid":
+        return _payments(limits, said)
+    return replace(limits, **{field: said})
 
 
 def _price(limits: Limits, said: Said, as_rule: bool) -> Limits:
     if said.kind == "lift":
-        return Limits()
+        return replace(limits, ceiling=None, approval=None)
     if said.kind == "approve":
         return replace(limits, approval=Approval(said.amount))
     if said.amount is None or (said.bare and limits.ceiling is None and not as_rule):
         return limits
-    return Limits(Ceiling(said.amount, said.exclusive, said.quote))
+    return replace(limits, ceiling=Ceiling(said.amount, said.exclusive, said.quote), approval=None)
+
+
+def _airline(limits: Limits, named: Excluded, excluded: bool) -> Limits:
+    others = tuple(rule for rule in limits.airlines if rule.code != named.code)
+    return replace(limits, airlines=(*others, named) if excluded else others)
+
+
+def _payments(limits: Limits, said: Payments) -> Limits:
+    if said.kind == "approve":
+        return replace(limits, leave=said.of)
+    return replace(limits, unpaid=said.quote if said.kind == "ban" else None, leave="")

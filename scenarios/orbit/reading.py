@@ -59,8 +59,12 @@ _SEARCH = (
 _HOLD = r"(?:put(?=[^.;!?]*\bon hold\b)|place(?=[^.;!?]*\bon hold\b)|hold|reserve|set aside)"
 _CONFIRM = r"(?:book|confirm|buy|purchase|finali[sz]e|go ahead)"
 _CANCEL = r"(?:cancel|release|give up|undo)"
+# "Sort it out" leaves open what is done: looked up and bought, for want of a reason not to.
+_ARRANGE = r"(?:arrange|sort out|take care of|see to|get(?=[^.;!?]*\b(?:sorted|settled|done)\b))"
 _VERB = re.compile(
-    rf"\b(?<!on )(?:(?P<hold>{_HOLD})|(?P<confirm>{_CONFIRM})|(?P<cancel>{_CANCEL})|(?P<search>{_SEARCH}))\b", re.I
+    rf"\b(?<!on )(?:(?P<arrange>{_ARRANGE})|(?P<hold>{_HOLD})|(?P<confirm>{_CONFIRM})|(?P<cancel>{_CANCEL})|"
+    rf"(?P<search>{_SEARCH}))\b",
+    re.I,
 )
 _FLIGHTS = re.compile(
     r"\b(?:flights?|fares?|legs?|connections?|pair|planes?|outbound|return|both directions|tickets?|seats?|"
@@ -143,6 +147,9 @@ def _ordered(found: Wants, sentence: str, earlier: str) -> Wants:
             found = replace(found, cancel=found.cancel | about)
         elif verb == "hold":
             found = replace(found, hold=found.hold | _bookable(words, before))
+        elif verb == "arrange":
+            about = _bookable(words, before)
+            found = replace(found, search=found.search | about, confirm=found.confirm | about)
         else:
             found = replace(found, confirm=found.confirm | _bookable(words, before))
     return found

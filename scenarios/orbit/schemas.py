@@ -14,6 +14,7 @@ __all__ = ["TOOLS", "misfit"]
 _TEXT = {"type": "string", "minLength": 1}
 _DATE = {"type": "string", "format": "date", "description": "ISO, as in 2026-05-12"}
 _CITY = {"type": "string", "enum": list(CITIES)}
+_REFUNDABLE = {"type": "boolean", "description": "The hotel's rate as listed; may be left out"}
 _LEGS = {
     "type": "array",
     "items": {
@@ -22,6 +23,7 @@ _LEGS = {
             "flight": _TEXT,
             "direction": {"type": "string", "enum": list(DIRECTIONS)},
             "fare_eur": {"type": "number"},
+            "dep": {"type": "string", "description": "Local time of departure as listed, HH:MM; may be left out"},
         },
         "required": ["flight", "direction", "fare_eur"],
     },
@@ -59,10 +61,15 @@ TOOLS = (
             "legs": _LEGS,
             "hotel": _TEXT,
             "needs_approval": {"type": "boolean"},
+            "refundable": _REFUNDABLE,
         },
         "kind",
     ),
-    _tool("confirm_booking", "Buy flights, a hotel, or both. Cannot be undone.", {"legs": _LEGS, "hotel": _TEXT}),
+    _tool(
+        "confirm_booking",
+        "Buy flights, a hotel, or both. Cannot be undone.",
+        {"legs": _LEGS, "hotel": _TEXT, "refundable": _REFUNDABLE},
+    ),
     _tool("add_traveller", "Put a traveller on the trip.", {"name": _TEXT}, "name"),
     _tool("cancel_booking", "Give up a hold or a booking by its id.", {"id": _TEXT}, "id"),
     _tool("lookup_expense_code", "The expense code to book under.", {"topic": _TEXT}),

@@ -36,6 +36,10 @@ class Step:
     def legs(self) -> tuple[Leg, ...]:
         return tuple(self.args.get("legs") or ())
 
+    def rows(self, name: str) -> Sequence[Mapping[str, Any]]:
+        """What a search found; () where that is not shown row by row."""
+        return self.result.get(name) or () if isinstance(self.result, Mapping) else ()
+
     @property
     def id(self) -> str | None:
         return self.result.get("id") if isinstance(self.result, Mapping) else None
@@ -64,6 +68,24 @@ class View:
             if step.name == name and args.items() <= dict(step.args).items() and isinstance(step.result, Mapping):
                 return tuple(step.result.get(rows) or ())
         return ()
+
+    def known(self, thing: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A leg, or a hotel, with all that visible searches say of it."""
+        kind, rows = ("flight", "flights") if "flight" in thing else ("hotel", "hotels")
+        listed = (row for step in (*self.earlier, *self.steps) for row in step.rows(rows))
+        return {**next((row for row in listed if row.get(kind) == thing[kind]), {}), **thing}
+
+    def refuses(self, thing: Mapping[str, Any]) -> bool:
+        """Whether a visible limit forbids to hold or buy it, or may do so for all that is visible of the thing."""
+        if self.limits == Limits():
+            return False
+        known = self.known(thing)
+        return self.limits.against(known) is not None or self.limits.undecided(known) is not None
+
+    def bought(self) -> frozenset[str]:
+        """The directions of which a purchase is visible."""
+        confirmed = [s for s in (*self.earlier, *self.steps) if s.name == "confirm_booking" and s.error is None]
+        return frozenset(str(leg["direction"]) for step in confirmed for leg in step.legs)
 
     def holds(self, kind: str) -> tuple[Step, ...]:
         """Holds of that kind that are visible and neither given up nor bought since, oldest first."""
@@ -153,13 +175,14 @@ def _trip(entries: Sequence[_Entry]) -> Trip:
 
 def _limits(entries: Sequence[_Entry]) -> Limits:
     """Fold what may set a limit: system prompt and user. An approval is spent by the first turn that used it."""
-    limits, used = Limits(), False
+    limits, legs, paid = Limits(), False, False
     for entry in entries:
         if entry.step is not None:
-            used = used or (entry.step.name in ("hold_booking", "confirm_booking") and bool(entry.step.legs))
+            paid = paid or entry.step.name == "confirm_booking"
+            legs = legs or (entry.step.name in ("hold_booking", "confirm_booking") and bool(entry.step.legs))
         elif entry.role != "assistant":
-            limits = (limits.used() if used else limits).heard(entry.text)
-            used = False
+            limits = (limits.used(legs=legs, paid=paid) if legs or paid else limits).heard(entry.text)
+            legs = paid = False
     return limits
 
 

@@ -43,8 +43,15 @@ def _flights(seen: View) -> Iterator[str]:
         if leg is None:
             yield f"There is no {direction} flight that day."
         else:
-            over = ", the cheapest, is over your limit" if seen.limits.against(leg) else ""
+            over = _against(seen, leg)
             yield f"{_upper(_leg(leg))}{over}."
+
+
+def _against(seen: View, leg: Mapping[str, Any]) -> str:
+    if not seen.refuses(leg):
+        return ""
+    dear = seen.limits.ceiling is not None and seen.limits.ceiling.forbids(leg)
+    return ", the cheapest, is over your limit" if dear else ", the cheapest, is not what you allow"
 
 
 def _hotels(seen: View) -> Iterator[str]:
@@ -58,10 +65,11 @@ def _holds(seen: View) -> Iterator[str]:
         if step.name != "hold_booking" or step.error is not None:
             continue
         if step.args.get("needs_approval"):
-            yield f"{_legs(step.legs)} wait as {step.id} for your approval of the fare."
+            things = f"{_legs(step.legs)} wait" if step.legs else f"{step.args['hotel']} waits"
+            yield f"{things} as {step.id} for your approval of the {'fare' if step.legs else 'rate'}."
         elif step.legs and not _worked(seen, "confirm_booking"):
             yield f"{_legs(step.legs)} are on hold as {step.id}; I'll keep them until you confirm."
-        elif not step.legs:
+        elif not step.legs and "hotel" not in _confirmed(seen):
             yield f"{step.args['hotel']} is on hold as {step.id}; I'll keep it until you confirm."
 
 
@@ -87,7 +95,7 @@ def _bookings(seen: View, asked: Wants) -> Iterator[str]:
         yield f"Confirmed as {step.id}: {', '.join(things)}."
     if asked.confirm and step is None:
         yield "Nothing is confirmed."
-    if "hotel" in asked.confirm and (step is None or "hotel" not in step.args):
+    if "hotel" in asked.confirm and not seen.holds("hotel") and (step is None or "hotel" not in step.args):
         yield "No hotel is on hold."
 
 
@@ -96,6 +104,11 @@ def _answers(seen: View, asked: Wants) -> Iterator[str]:
         yield fact_about(asked.question) or "I do not know that, sorry."
     if asked.unclear and not seen.steps:
         yield "I am not sure what you would like me to do."
+
+
+def _confirmed(seen: View) -> Mapping[str, Any]:
+    step = seen.did("confirm_booking")
+    return {} if step is None or step.error is not None else step.args
 
 
 def _worked(seen: View, name: str, **args: Any) -> bool:

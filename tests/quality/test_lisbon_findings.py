@@ -83,7 +83,7 @@ def test_without_compaction_nothing_is_claimed() -> None:
     assert outcome.found == ()
     assert outcome.sessions == 201
     assert outcome.exercised["no_leg_over"] >= 201
-    assert (outcome.off_script, outcome.agent_errors, outcome.judge_unscored) == (0, (), 0)
+    assert (outcome.off_script, outcome.agent_errors, outcome.judge_unscored) == (0, {}, 0)
 
 
 def booking(*fares: int) -> Any:
