@@ -220,7 +220,7 @@ def smaller_pads(case: Case) -> Iterator[Variant]:
             by //= 2
 
 
-PASSES: tuple[Pass, ...] = (skeleton, delete, front, gather_pads, drop_edits, smaller_pads)
+PASSES: tuple[Pass, ...] = (skeleton, drop_edits, gather_pads, delete, front, smaller_pads)
 
 
 def _runs(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
