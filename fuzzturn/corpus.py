@@ -21,7 +21,7 @@ from fuzzturn.errors import InputError, Problem, closest
 from fuzzturn.finding import Kind, Pinned
 from fuzzturn.registry import Registry
 from fuzzturn.rubric import ANCHORS, Rubric
-from fuzzturn.scenario import Id, Part, Scenario
+from fuzzturn.scenario import Assertion, Id, Part, Scenario
 from fuzzturn.scenario_file import parse_scenario
 from fuzzturn.scores import Breach, JudgeContext, Visibility
 
@@ -32,7 +32,7 @@ __all__ = [
 
 _FINDING = r"^[0-9a-f]{8}$"
 _PATTERNS = {
-    _FINDING: "8 hexadecimal digits",
+    _FINDING: "8 hexadecimal digits, in quotes",
     get_args(Id)[1].pattern: "a name of letters, digits and _ . : @ # - that begins with a letter",
 }
 _PROBLEMS: tuple[str, ...] = get_args(get_type_hints(Breach)["problem"])
@@ -201,7 +201,7 @@ def _about_what_broke(document: Document, entry: Entry, spoken: Scenario) -> Ite
     if not (spoken.answers and re.fullmatch("auto[1-9][0-9]*", entry.turn_id)):  # said in answer to the agent
         yield from _named(document, "turn_id", "turn", entry.turn_id, turns)
     if entry.kind == "assertion" and entry.turn_id in turns:
-        asked = [name for a in spoken.assertions if a.turn == entry.turn_id for name in expectations(a)]
+        asked = [name for a in spoken.assertions if a.turn == entry.turn_id for name in _expectations(a)]
         yield from _named(document, "checker", f"expectation of turn {entry.turn_id!r}", entry.checker, asked)
 
 
@@ -211,11 +211,22 @@ def _broken_constraint(document: Document, entry: Entry, spoken: Scenario) -> It
     if (checker := checkers.get(entry.constraint or "")) is not None and checker != entry.checker:
         what = f"{entry.constraint!r} is not checked by {entry.checker!r}"
         yield document.problem(("checker",), what, closest(entry.checker, [checker]))
+    if entry.kind == "blind_spot" and entry.judge_context is None:
+        yield document.problem((), "'judge_context' is missing", "the context in which the judge was blind")
+    elif entry.kind == "violation" and entry.judge_context is not None:
+        what = f"a judge blind in {entry.judge_context} makes it a blind_spot, not a violation"
+        yield document.problem(("judge_context",), what, "leave it out, or kind: blind_spot", key=True)
 
 
-def _named(
-    document: Document, key: str, kind: str, given: str | None, known: Iterable[str]
-) -> Iterator[Problem]:
+def _expectations(assertion: Assertion) -> Iterator[str]:
+    """What an assertion asks for, in the words in which `fuzzturn.signals.assertions` says that it does not hold."""
+    yield from (f"state_invariants: {name}" for name in assertion.state_invariants)
+    yield from ["must_mention_any"] * bool(assertion.must_mention_any)
+    yield from (f"must_not_call: {name}" for name in assertion.must_not_call)
+    yield from (f"must_call: {call.name}" for call in assertion.must_call)
+
+
+def _named(document: Document, key: str, kind: str, given: str | None, known: Iterable[str]) -> Iterator[Problem]:
     """A problem where `given` is not among what the entry's own scenario has."""
     names = list(known)
     if given is None:
@@ -256,7 +267,7 @@ def _to_data(entry: Entry) -> dict[str, Any]:
     if found:
         data["replaced_characters"] = len(found) + (entry.replaced_characters or 0)
     order = [field.alias or name for name, field in Entry.model_fields.items()]
-    return {key: data[key] for key in order if data.get(key) not in ((), {}, None)}
+    return {key: data[key] for key in order if data.get(key) not in ([], {}, None)}
 
 
 def _writable(value: Any, found: list[str]) -> Any:

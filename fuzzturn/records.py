@@ -7,26 +7,34 @@
 
 Model contexts repeat almost all of the context before, so a context is written as how many leading messages it shares
 with the one before and what it adds.
+
+Whatever an agent or an environment hands over is written: half a surrogate pair as JSON's own escape, which reads back
+as it was; what JSON cannot hold (keys that are no texts, numbers that are not finite, other objects) as text.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from fuzzturn.errors import InputError, Problem
 from fuzzturn.measure import Measured
 from fuzzturn.registry import Registry
 from fuzzturn.scores import TurnScores
 from fuzzturn.session import Chat, Compaction, Event, Message, ModelCall, Session, ToolCall, Turn
 from fuzzturn.variant import Variant, edit_to_json
 
-__all__ = ["SCHEMA", "Run", "digest", "score_records", "session_from_json", "session_to_json"]
+__all__ = ["SCHEMA", "Run", "digest", "score_records", "session_from_json", "session_to_json", "write_json"]
 
 SCHEMA = 1
+_DEEPEST = 60
+"""Levels; what is nested deeper, or holds itself, is written as text."""
 _EVENTS: Mapping[str, type[Event]] = {
     "message": Message, "model_call": ModelCall, "tool_call": ToolCall, "compaction": Compaction,
 }  # fmt: skip
@@ -42,24 +50,28 @@ class Run:
 
     @classmethod
     def create(cls, root: Path, command: str) -> Run:
-        """The next free `<command>-NNNN` below `.fuzzturn/runs`."""
+        """The next free `<command>-NNNN` below `.fuzzturn/runs`. Raises InputError where nothing can be written."""
         runs = root / ".fuzzturn" / "runs"
-        runs.mkdir(parents=True, exist_ok=True)
-        taken = [int(path.name.rpartition("-")[2]) for path in runs.glob(f"{command}-[0-9]*") if path.is_dir()]
-        number = max(taken, default=0) + 1
-        while True:
-            try:
-                folder = runs / f"{command}-{number:04d}"
-                folder.mkdir()
-                return cls(folder)
-            except FileExistsError:  # another process was quicker
+        try:
+            runs.mkdir(parents=True, exist_ok=True)
+            number = max(_numbers(runs, command), default=0)
+            while True:
                 number += 1
+                folder = runs / f"{command}-{number:04d}"
+                try:
+                    folder.mkdir()
+                    return cls(folder)
+                except FileExistsError:  # another process was quicker
+                    continue
+        except OSError as error:
+            raise _unwritable(Path(error.filename or runs), error) from error
 
     def append(self, name: str, record: Mapping[str, Any]) -> None:
         """One line more in `<name>.jsonl`."""
         if name not in self._files:
-            self._files[name] = (self.folder / f"{name}.jsonl").open("a", encoding="utf-8")
-        self._files[name].write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+            path = self.folder / f"{name}.jsonl"
+            self._files[name] = path.open("a", encoding="utf-8", errors="backslashreplace")
+        self._files[name].write(_dumps(record, ensure_ascii=False) + "\n")
 
     def session(self, id: str, variant: Variant, measured: Measured, registry: Registry, **fixed: Any) -> None:
         """A session and all its scores."""
@@ -73,13 +85,21 @@ class Run:
         """Write run.json and close everything."""
         for file in self._files.values():
             file.close()
-        text = json.dumps({"schema": SCHEMA, "run": self.id, **summary}, indent=2, ensure_ascii=False, default=str)
-        (self.folder / "run.json").write_text(text + "\n", encoding="utf-8")
+        write_json(self.folder / "run.json", {"schema": SCHEMA, "run": self.id, **summary})
+
+
+def write_json(path: Path, data: Mapping[str, Any]) -> None:
+    """Write one JSON file, indented. Raises InputError where it cannot be written."""
+    text = _dumps(data, indent=2, ensure_ascii=False) + "\n"
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 def digest(value: object) -> str:
     """First 16 hex of the sha256 of canonical JSON."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    return hashlib.sha256(_dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def session_to_json(session: Session) -> dict[str, Any]:
@@ -215,3 +235,36 @@ def _event_from_json(data: Mapping[str, Any], last: list[Sequence[Chat]]) -> Eve
     if data["event"] == "model_call" and (context := fields["context"]) is not None:
         fields["context"] = last[0] = [*last[0][: context["same"]], *context["then"]]
     return _EVENTS[data["event"]](**fields)
+
+
+def _dumps(value: object, **form: Any) -> str:
+    """JSON, whatever it is."""
+    try:
+        return json.dumps(value, allow_nan=False, **form)
+    except (TypeError, ValueError, RecursionError):  # only then is it gone through: nearly always it is JSON already
+        return json.dumps(_plain(value, 0), **form)
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """The same in JSON's types. A set has no order of its own, so it is given one."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if depth == _DEEPEST:
+        return f"nested deeper than {_DEEPEST} levels"
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, Set):
+        return [_plain(item, depth + 1) for item in sorted(value, key=repr)]
+    return [_plain(item, depth + 1) for item in value] if isinstance(value, list | tuple) else str(value)
+
+
+def _numbers(runs: Path, command: str) -> Iterator[int]:
+    """The numbers that are taken. A folder of another name, as a copy has, takes none."""
+    found = (re.fullmatch(rf"{command}-([0-9]+)", path.name) for path in runs.iterdir())
+    return (int(match[1]) for match in found if match)
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(Problem(file=str(path), what=f"cannot be written: {error.strerror}"))

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from fuzzturn.check import Checked, check_scenario
-from fuzzturn.checkers import CheckResult, SessionState, checker, invariant, milestone
-from fuzzturn.errors import Problem
+from fuzzturn.checkers import CheckResult, SessionState, checker, commitment, invariant, milestone
+from fuzzturn.cli import run
+from fuzzturn.errors import InputError, Problem
 from fuzzturn.ports import Tool, environment
 from fuzzturn.registry import Registered, Registry, Tag
-from fuzzturn.session import Turn
+from fuzzturn.session import Commitment, Turn
 
 
 @checker("cap")
@@ -46,6 +47,26 @@ def _reads_everything(turn: Turn, state: SessionState) -> CheckResult:
 @milestone("bought")
 def _bought(state: SessionState, *, thing: str) -> bool:
     return True
+
+
+@milestone("stuck")
+def _stuck(state: SessionState) -> bool:
+    return bool(state.environment["sold"])
+
+
+@milestone("vague")
+def _vague(state: SessionState) -> bool:
+    return "yes"  # type: ignore[return-value]
+
+
+@invariant("jumpy")
+def _jumpy(before: Mapping[str, Any], after: Mapping[str, Any]) -> CheckResult:
+    raise RuntimeError("boo")
+
+
+@commitment("hasty")
+def _hasty(turn: Turn) -> list[Commitment]:
+    return [Commitment(turn.n, turn.text.split()[0], "hasty")]
 
 
 @invariant("unchanged")
@@ -82,7 +103,7 @@ def _bare(*, seed: int) -> _Bare:
     return _Bare()
 
 
-def _registry() -> Registry:
+def _registry(*more: Callable[..., Any]) -> Registry:
     functions: list[Callable[..., Any]] = [
         _cap,
         _tolerant,
@@ -90,10 +111,14 @@ def _registry() -> Registry:
         _sullen,
         _reads_everything,
         _bought,
+        _stuck,
+        _vague,
+        _jumpy,
         _unchanged,
         _shop,
         _closed,
         _bare,
+        *more,
     ]
     tags = [value for function in functions for value in vars(function).values() if isinstance(value, Tag)]
     return Registry(Registered(tag, function, __file__) for tag, function in zip(tags, functions, strict=True))
@@ -122,14 +147,17 @@ assertions:
 """
 
 
-def _check(folder: Path, *changes: tuple[str, str]) -> Checked:
+_MEND = "a call that breaks the constraint, or a checker that sees it"
+
+
+def _check(folder: Path, *changes: tuple[str, str], more: tuple[Callable[..., Any], ...] = ()) -> Checked:
     text = _SHOPPING
     for change, to in changes:
         assert text.count(change) == 1, change
         text = text.replace(change, to)
     file = folder / "shopping.yaml"
     file.write_text(text)
-    return check_scenario(file, _registry())
+    return check_scenario(file, _registry(*more))
 
 
 def _said(problems: list[Problem]) -> list[str]:
@@ -144,7 +172,7 @@ def test_a_scenario_whose_pieces_all_fit_has_neither_errors_nor_warnings(tmp_pat
 
 def test_a_file_that_cannot_be_loaded_is_an_error_of_the_check(tmp_path: Path) -> None:
     errors, warnings = _check(tmp_path, ("title: Some shopping", "title: 5"))
-    assert _said(errors) == ["3:8: 'title' is 5; accepted: a text"]
+    assert _said(errors) == ["3:8: 'title' is 5; accepted: a text, in quotes"]
     assert warnings == []
 
 
@@ -161,10 +189,17 @@ def test_a_file_that_cannot_be_loaded_is_an_error_of_the_check(tmp_path: Path) -
         ("{limit: 450}", "^{unit: USD}", "checker 'cap' needs the argument 'limit'; args: {limit: …}"),
         ("{thing: lamp}", "{thing: lamp, ^colour: red}", "milestone 'bought' takes no argument 'colour'; known: thing"),
         ("{id: bought, check: bought, args: {thing: lamp}}", "^{id: bought, check: bought}", "milestone 'bought'"),
-        ("environment: shop", "environment: ^closed", "environment 'closed' ("),
+        ("environment: shop", "environment: ^closed", f"{__file__}:"),
+        ("{limit: 450}", "{limit: ^'450'}", "'limit' is '450'; checker 'cap' takes a whole number"),
+        ("{thing: lamp}", "{thing: ^[lamp]}", "'thing' is a list; milestone 'bought' takes a text"),
+        ("check: bought, args: {thing: lamp}", "check: ^stuck", f"{__file__}:"),
+        ("check: bought, args: {thing: lamp}", "check: ^vague", f"{__file__}:"),
+        ("[unchanged]", "[^jumpy]", f"{__file__}:"),
+        ("pass: [{name: buy,", "pass: [{name: ^bye,", "the environment 'shop' has no tool 'bye'; did you mean 'buy'?"),
+        ("fail: [{name: buy,", "fail: [{name: ^bye,", "the environment 'shop' has no tool 'bye'; did you mean 'buy'?"),
         ("{name: buy, args: {price: 450}}", "^{name: buy, args: {price: 451}}", "checker 'cap' fails an example that"),
         ("{name: buy, args: {price: 610}}", "^{name: buy, args: {price: 10}}", "checker 'cap' passes an example that"),
-        ("pass: [{name: buy, args: {price: 450}}", "^pass: [{name: buy, args: {prize: 1}}", f"{__file__}:"),
+        ("pass: [{name: buy, args: {price: 450}}", "pass: [^{name: buy, args: {prize: 1}}", f"{__file__}:"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_an_error_at_its_place(tmp_path: Path, change: str, to: str, said: str) -> None:
@@ -178,7 +213,7 @@ def test_what_does_not_fit_is_an_error_at_its_place(tmp_path: Path, change: str,
 
 def test_a_checker_that_cannot_fail_is_an_error(tmp_path: Path) -> None:
     errors = _said(_check(tmp_path, ("checker: cap", "checker: tolerant")).errors)
-    assert errors == ["15:14: checker 'tolerant' passes an example that should fail"]
+    assert errors == ["15:14: checker 'tolerant' passes an example that should fail; " + _MEND]
 
 
 def test_a_checker_that_cannot_pass_is_an_error(tmp_path: Path) -> None:
@@ -205,7 +240,7 @@ def test_a_checker_that_breaks_its_port_is_an_error(tmp_path: Path) -> None:
 def test_an_example_is_a_turn_of_its_own_in_which_the_constraint_binds(tmp_path: Path) -> None:
     changes = ("checker: cap", "checker: reads_everything"), ("    args: {limit: 450}\n", "")
     errors = _said(_check(tmp_path, *changes, (", {name: look}]", "]"), ("{price: 450}", "{}")).errors)
-    assert errors == ["14:14: checker 'reads_everything' passes an example that should fail"]
+    assert errors == ["14:14: checker 'reads_everything' passes an example that should fail; " + _MEND]
 
 
 def test_a_constraint_without_a_failing_example_is_a_warning(tmp_path: Path) -> None:
@@ -246,3 +281,53 @@ def test_everything_is_said_in_one_pass_and_in_file_order(tmp_path: Path) -> Non
         ("{price: 610}", "{price: 1}"),
     )
     assert [problem.line for problem in checked.errors] == [4, 7, 15]
+
+
+def test_a_commitment_rule_that_raises_on_a_silent_turn_is_an_error_at_its_own_line(tmp_path: Path) -> None:
+    errors, _ = _check(tmp_path, more=(_hasty,))
+    assert len(errors) == 1
+    assert str(errors[0]).startswith(f"{__file__}:")
+    assert "commitment 'hasty' raised IndexError" in str(errors[0])
+
+
+def test_a_checker_without_examples_is_executed_on_a_turn_without_calls(tmp_path: Path) -> None:
+    examples = _SHOPPING[_SHOPPING.index("    examples:") : _SHOPPING.index("turns:")]
+    changes = ("checker: cap", "checker: reads_everything"), ("    args: {limit: 450}\n", ""), (examples, "")
+    errors = _said(_check(tmp_path, *changes).errors)
+    assert len(errors) == 1
+    assert errors[0].startswith("10:14: ")
+    assert "checker 'reads_everything' raised IndexError" in errors[0]
+
+
+def test_the_command_checks_the_corpus_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "fuzzturn.toml").write_text("")
+    (tmp_path / "corpus" / "trip").mkdir(parents=True)
+    (tmp_path / "corpus" / "trip" / "broken.yaml").write_text("turns: []\n")
+    monkeypatch.chdir(tmp_path)
+    assert run(["check"]) == 2
+    assert capsys.readouterr().out.startswith("corpus/trip/broken.yaml:1:1: this is a scenario, not a corpus entry")
+    assert run(["check", "lisbon_offsite"]) == 0
+    assert capsys.readouterr().out.endswith("lisbon_offsite.yaml: good\n")
+
+
+def test_a_scenario_that_is_not_there_is_looked_for_in_folders_that_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "fuzzturn.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert run(["check", "lisbon_ofsite"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"{tmp_path / 'scenarios'} and ")
+    assert "no scenario is called 'lisbon_ofsite'; did you mean 'lisbon_offsite'?" in said
+
+
+@checker("choosy")
+def _choosy(turn: Turn, state: SessionState, *, limit: int) -> CheckResult:
+    raise InputError("limit is 450; at most 400 is accepted")
+
+
+def test_what_a_checker_says_of_its_own_arguments_stands_at_the_arguments(tmp_path: Path) -> None:
+    errors, _ = _check(tmp_path, ("checker: cap", "checker: choosy"), more=(_choosy,))
+    assert _said(errors) == ["11:11: limit is 450; at most 400 is accepted"]

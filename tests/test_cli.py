@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +27,32 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder that belongs to no project."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus file of a finding, for commands that need one and not how it is come by."""
+    folder = tmp_path_factory.mktemp("found")
+    run(["fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", "40", "--out", str(folder)])
+    return sorted(folder.glob("corpus/lisbon_offsite/*.yaml"))[0]
+
+
+@pytest.fixture
+def kept(empty: Path, found: Path) -> Path:
+    """The file in the corpus of an empty folder, which is the current one."""
+    file = Path("corpus") / "lisbon_offsite" / found.name
+    file.parent.mkdir(parents=True)
+    shutil.copy(found, file)
+    return file
+
+
+def edited(file: Path, old: str, new: str, *, to: str | None = None) -> Path:
+    """The file, or a new one beside it, with other text."""
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    into = file if to is None else file.with_name(to)
+    into.write_text(text.replace(old, new), encoding="utf-8")
+    return into
 
 
 def fuzz(*options: str, budget: int = 40) -> tuple[int, dict[str, Any]]:
@@ -222,6 +250,16 @@ def test_freezing_a_rubric_refuses_an_id_that_is_taken(
         (["fuzz", "lisbon_offsite", "--agent-option", "keep=few"], "'few'"),
         (["fuzz", "lisbon_offsite", "--agent", "missing.py:build"], "missing.py"),
         (["replay", "nothing"], "no corpus entry is called 'nothing'"),
+        (["replay", ""], "no corpus entry is called ''"),
+        (["replay", "*"], "no corpus entry is called '*'"),
+        (["replay", "/no/such.yaml"], "no corpus entry is called '/no/such.yaml'"),
+        (["shrink", "*"], "no corpus entry is called '*'"),
+        (["shrink", "/no/such.yaml"], "no corpus entry is called '/no/such.yaml'"),
+        (["run", "--json", "no/x.json"], "no/x.json: --json: its folder does not exist"),
+        (["replay", "--json", "no/x.json"], "no/x.json: --json: its folder does not exist"),
+        (["fuzz", "--json", "."], ".: --json: this is a folder"),
+        (["run", "--out", "file"], "--out: "),
+        (["fuzz", "--out", "file/below"], "file is not a folder"),
         (["fuzz", "--seed", "x"], "--seed"),
         (["fuzz", "--budget-session", "3"], "--budget-sessions"),
     ],
@@ -229,9 +267,11 @@ def test_freezing_a_rubric_refuses_an_id_that_is_taken(
 def test_bad_input_is_exit_2_and_one_message(
     empty: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
 ) -> None:
+    (empty / "file").touch()
     assert run(arguments) == 2
     captured = capsys.readouterr()
     assert said in captured.err
+    assert captured.out == ""
     assert "Traceback" not in captured.err
 
 
@@ -401,3 +441,131 @@ def test_redirected_output_has_no_control_characters_and_narrow_columns_hold(emp
     for text in (done.stdout, done.stderr):
         assert all(character.isprintable() or character == "\n" for character in text)
     assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_a_regression_counts_more_than_an_entry_that_cannot_be_replayed(kept: Path) -> None:
+    assert run(["replay"]) == 0
+    edited(kept, "name: orbit", "name: elsewhere", to="0000000a.yaml")
+    assert run(["replay"]) == 3
+    edited(kept, "status: open", "status: fixed")
+    assert run(["replay"]) == 1
+
+
+def test_an_entry_that_cannot_be_read_keeps_no_other_from_being_replayed(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = kept.read_text(encoding="utf-8")
+    bad = kept.with_name("00000001.yaml")
+    bad.write_text(text[: len(text) // 2], encoding="utf-8")
+    assert run(["replay", "--json", "r.json"]) == 3
+    out = capsys.readouterr().out
+    assert out.startswith(f"ERROR    {bad.absolute()}\n         {bad.absolute()}:")
+    assert f"FAILING  {kept.absolute()}  blind_spot of leg_ceiling" in out
+    outcomes = [entry["outcome"] for entry in json.loads(Path("r.json").read_text())["replayed"]]
+    assert outcomes == ["ERROR", "FAILING"]
+    assert run(["replay", str(bad)]) == 2
+    assert str(bad) in capsys.readouterr().err
+
+
+def test_no_code_that_an_entry_names_is_loaded(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("evil.py").write_text("from pathlib import Path\n\nPath('loaded').touch()\n\n\ndef make(environment): ...\n")
+    for name in ("evil:make", "evil.py:make", "./evil.py:make"):
+        edited(kept, "name: orbit", f"name: {name}", to="0000000b.yaml")
+        assert run(["replay", "0000000b"]) == 3
+        assert f"no agent is called '{name}'" in (out := capsys.readouterr().out)
+        assert "give it with --agent path/to/file.py:build" in out
+        edited(kept, "name: reference", f"name: {name}", to="0000000b.yaml")
+        assert run(["replay", "0000000b"]) == 3
+        assert run(["shrink", "0000000b"]) == 2
+        assert "give it with --judge path/to/file.py:build" in capsys.readouterr().err
+    assert not Path("loaded").exists()
+
+
+def test_an_option_that_the_agent_does_not_take_is_an_error_of_the_entry_that_has_it(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = edited(
+        kept, "  options: {}\n  identity: orbit", "  options:\n    kep: '4'\n  identity: orbit", to="0000000c.yaml"
+    )
+    assert run(["replay", str(odd)]) == 3
+    assert "agent orbit takes no option 'kep'; did you mean 'keep'?" in capsys.readouterr().out
+    assert run(["replay", str(kept), "--agent-option", "kep=4"]) == 2
+    assert run(["replay", str(kept), str(odd), "--agent", "orbti"]) == 2
+
+
+def test_an_entry_is_replayed_once_however_often_it_is_named(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["replay", str(kept), str(kept.parent), str(kept)]) == 0
+    assert capsys.readouterr().out.count("FAILING") == 1
+
+
+def test_a_scenario_is_no_entry(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["replay", str(ROOT / "scenarios" / "orbit" / "lisbon_offsite.yaml")]) == 2
+    assert "this is a scenario, not a corpus entry" in capsys.readouterr().err
+
+
+def test_a_replay_without_a_judge_has_not_changed_the_judge(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["replay", str(kept), "--judge", "none"]) == 0
+    assert "; not judged in agent" in capsys.readouterr().out
+
+
+def test_shrink_takes_one_entry(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edited(kept, "status: open", "status: fixed", to="0000000d.yaml")
+    assert run(["shrink", "corpus"]) == 2
+    assert "'corpus' holds 2 entries; one of them, as corpus/lisbon_offsite/0000000d.yaml" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["fuzz", "run", "replay"])
+def test_a_reader_that_goes_away_takes_nothing_with_it(kept: Path, command: str) -> None:
+    kept.rename(entry := Path("entry.yaml"))
+    words = {"fuzz": ["lisbon_offsite", "--seed", "7", "--budget-sessions", "40"],
+             "run": ["lisbon_offsite", "--agent-option", "threshold=500"], "replay": ["--strict", str(entry)]}  # fmt: skip
+    code = piped([command, *words[command], "--json", "a.json"])
+    assert code == (1, "")
+    result = json.loads(Path("a.json").read_text())
+    if command == "fuzz":
+        assert result["findings"]
+        assert all(Path(finding["corpus_file"]).is_file() for finding in result["findings"])
+    if command != "replay":
+        assert (Path(".fuzzturn/runs") / result["run"] / "run.json").is_file()
+
+
+def piped(arguments: list[str]) -> tuple[int, str]:
+    """Exit code of a command whose output nobody reads, and what of its errors is no progress."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "fuzzturn", *arguments]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    return done.returncode, "".join(line for line in done.stderr.splitlines() if "sessions" not in line)
+
+
+def test_what_the_encoding_lacks_is_written_as_an_escape(kept: Path) -> None:
+    edited(kept, "turn_id: book", "turn_id: book\nx-note: é")
+    Path("odd.py").write_text(
+        "from fuzzturn import Reply\n\n\nclass Odd:\n    def reply(self, message):\n"
+        "        raise ValueError('\u00e9 \\ud83d')\n\n\ndef build(environment):\n    return Odd()\n"
+    )
+    command = [sys.executable, "-m", "fuzzturn", "replay", str(kept), "--agent", "odd.py:build", "--json", "a.json"]
+    done = subprocess.run(command, capture_output=True, check=False, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 3
+    assert b"the agent raised ValueError: \\xe9 \\ud83d" in done.stdout
+    assert "ValueError: é \ud83d" in json.loads(Path("a.json").read_text())["replayed"][0]["detail"]
+
+
+def test_an_entry_that_cannot_be_read_is_written_anew_when_it_is_found_again(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = kept.read_text(encoding="utf-8")
+    kept.write_text(text[:400], encoding="utf-8")
+    code, result = fuzz()
+    assert (code, result["findings"][0]["corpus_file"]) == (1, str(kept))
+    assert kept.read_text(encoding="utf-8") == text
+    assert "could not be read and is written anew" in capsys.readouterr().err
+
+
+def test_a_corpus_that_cannot_be_written_loses_no_finding(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("corpus").touch()
+    code, result = fuzz()
+    assert code == 1
+    assert result["findings"][0]["corpus_file"] is None
+    assert "it has no corpus file: " in capsys.readouterr().out

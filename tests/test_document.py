@@ -161,7 +161,7 @@ def test_a_character_that_yaml_would_change_has_to_be_escaped(raw: str, code: st
 def test_a_file_that_is_not_utf_8_says_on_which_line(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_bytes(b"a: 1\nb: \xff\xfe\n")
-    with pytest.raises(InputError, match=r"a\.yaml:2: not a text in UTF-8; save it as UTF-8"):
+    with pytest.raises(InputError, match=r"a\.yaml:2:4: not a text in UTF-8; save it as UTF-8"):
         load(file)
 
 
@@ -264,7 +264,7 @@ def test_a_missing_key_is_said_at_the_mapping_that_misses_it() -> None:
 def test_a_value_of_another_type_is_quoted_with_what_is_accepted() -> None:
     document = parse("title: 5\ninner:\n  - {name: x, times: often}\n  - 7\n")
     assert _complaints(document) == [
-        "1:8: 'title' is 5; accepted: a text",
+        "1:8: 'title' is 5; accepted: a text, in quotes",
         "3:22: 'times' is 'often'; accepted: a whole number",
         "4:5: entry 2 of 'inner' is 7; accepted: a mapping with name, times",
     ]

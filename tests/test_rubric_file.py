@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def test_a_rubric_of_another_shape_is_refused_in_our_words(tmp_path: Path, chang
     with pytest.raises(InputError) as caught:
         load_rubric(path)
     assert len(caught.value.problems) == 1
-    assert str(caught.value).startswith(f"{path}: {said}")
+    assert re.fullmatch(rf"{re.escape(str(path))}:1:\d+: {re.escape(said)}.*", str(caught.value))
 
 
 def test_every_problem_of_a_rubric_is_said_at_once(tmp_path: Path) -> None:
@@ -72,8 +73,8 @@ def test_every_problem_of_a_rubric_is_said_at_once(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ('{"schema": 1,\n "x" 2}', ":2:6: not JSON: "),
-        ('{"schema": 1, "schema": 1}', ": the key 'schema' is given twice"),
-        ("[]", ": a rubric is a JSON object"),
+        ('{"schema": 1, "schema": 1}', ":1:15: the key 'schema' is given twice"),
+        ("[]", ":1:1: a rubric is a JSON object"),
         ("[" * 100_000, ": nested too deep"),
     ],
 )
@@ -134,11 +135,24 @@ def test_a_frozen_id_is_not_frozen_again_with_another_digest(tmp_path: Path) -> 
     assert (tmp_path / LOCK).read_bytes() == lock
 
 
-@pytest.mark.parametrize("text", ["[]", '{"schema": 2, "rubrics": {}}', '{"schema": 1, "rubrics": {"a": 1}}'])
+@pytest.mark.parametrize("text", ["[]", '{"schema": 2, "rubrics": {}}', '{"schema": 1, "rubrics": []}'])
 def test_a_lock_of_another_shape_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / LOCK).write_text(text)
     with pytest.raises(InputError, match="not a rubric lock"):
         load_lock(tmp_path / LOCK)
+
+
+@pytest.mark.parametrize("digest", ["1", '"abc"', "null"])
+def test_a_digest_that_is_none_is_named_at_its_place(tmp_path: Path, digest: str) -> None:
+    (tmp_path / LOCK).write_text(f'{{"schema": 1,\n "rubrics": {{"a": {digest}}}}}')
+    with pytest.raises(InputError, match=r":2:19: the digest of 'a' is .*; 64 hexadecimal digits"):
+        load_lock(tmp_path / LOCK)
+
+
+def test_json_that_is_no_yaml_is_read_all_the_same(tmp_path: Path) -> None:
+    path = _write(tmp_path)
+    path.write_text(path.read_text().replace("what 0 means", r"a \/ b \ud83d\ude00").replace(", ", ",\t"))
+    assert load_rubric(path).scale["0"] == "a / b \U0001f600"
 
 
 def test_the_rubric_that_comes_with_the_project_is_frozen() -> None:

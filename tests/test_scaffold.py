@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from fuzzturn.cli import run
 from fuzzturn.errors import InputError
-from fuzzturn.project import find_project
+from fuzzturn.project import OPTIONS, find_project
 from fuzzturn.scaffold import init
+from fuzzturn.schemas import schema
 
 
 def _tree(folder: Path) -> dict[str, bytes]:
@@ -20,8 +25,9 @@ def test_a_new_project_holds_the_starters_content_and_an_empty_corpus(tmp_path: 
     tree = _tree(tmp_path / "new")
     assert sorted(tree) == sorted(str(path.relative_to(tmp_path / "new")) for path in written)
     assert {"fuzzturn.toml", ".gitignore", "corpus/.gitkeep", "rubrics/rubrics.lock"} <= set(tree)
-    assert {name.split("/")[0] for name in tree if "/" in name} == {"corpus", "rubrics", "scenarios", "strategies"}
-    assert tree[".gitignore"] == b".fuzzturn/\n"
+    folders = {name.split("/")[0] for name in tree if "/" in name}
+    assert folders == {".fuzzturn-schemas", "agents", "corpus", "rubrics", "scenarios", "strategies", "tests"}
+    assert tree[".gitignore"] == b".fuzzturn/\n.hypothesis/\n"
     assert not [name for name in tree if "__pycache__" in name]
 
 
@@ -41,6 +47,53 @@ def test_every_setting_that_is_proposed_is_an_option(tmp_path: Path) -> None:
     proposed = [line.removeprefix("# ") for line in settings.read_text().splitlines() if " = " in line]
     settings.write_text("\n".join(proposed))
     assert len(find_project(tmp_path).config) == len(proposed) > 5
+
+
+def test_every_option_is_proposed(tmp_path: Path) -> None:
+    init(tmp_path)
+    settings = (tmp_path / "fuzzturn.toml").read_text()
+    assert [option for option in OPTIONS if f"# {option} = " not in settings and option != "target"] == []
+
+
+def test_a_scenario_names_its_schema_for_editors(tmp_path: Path) -> None:
+    init(tmp_path)
+    for file in tmp_path.glob("scenarios/*/*.yaml"):
+        first = file.read_text().splitlines()[0]
+        path = first.removeprefix("# yaml-language-server: $schema=")
+        assert json.loads((file.parent / path).read_text()) == schema("scenario")
+
+
+def test_the_settings_name_their_schema_for_editors(tmp_path: Path) -> None:
+    init(tmp_path)
+    first = (tmp_path / "fuzzturn.toml").read_text().splitlines()[0]
+    assert json.loads((tmp_path / first.removeprefix("#:schema ")).read_text()) == schema("config")
+
+
+def test_a_new_project_checks_runs_and_fuzzes_with_the_template_of_an_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "."]) == 0
+    assert run(["check"]) == 0
+    mine = ["lisbon_offsite", "--agent", "agents/my_agent.py:build"]
+    assert run(["run", *mine]) == 0
+    assert "goal reached" in capsys.readouterr().out
+    assert run(["fuzz", *mine, "--seed", "7", "--budget-sessions", "8"]) == 0
+    assert "nothing found in 9 sessions" in capsys.readouterr().out
+    forgetful = ["--agent-option", "keep=10", "--seed", "7", "--budget-sessions", "8"]
+    assert run(["fuzz", *mine, *forgetful]) == 1
+    out = capsys.readouterr().out
+    assert "BLIND SPOT" in out
+    assert "left it out" in out
+
+
+def test_the_template_of_a_test_passes_as_it_is_written(tmp_path: Path) -> None:
+    init(tmp_path)
+    played = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert played.returncode == 0, played.stdout + played.stderr
+    assert "2 passed" in played.stdout
 
 
 def test_nothing_is_written_where_anything_would_be_overwritten(tmp_path: Path) -> None:

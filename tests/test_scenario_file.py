@@ -223,8 +223,9 @@ def test_a_value_of_the_wrong_shape_is_said_in_our_words(change: str, to: str, s
         ("title: t", "title: t\nlanguage: ^pt", "'language' is reserved: not yet"),
         (_TURNS, 'answers: [{asks: [^"("], user: u}]\nturns:', "'(' is not a regular expression: missing )"),
         (_TURNS, 'answers: [{asks: [a], user: ^"{k}"}]\nturns:', "{k} is said outside the turns"),
-        (_TURNS, "assertions: [{turn: ^3}]\nturns:", "there is no turn 3; accepted: 1 to 2"),
-        (_TURNS, "assertions: [{turn: ^tow}]\nturns:", "no turn is called 'tow'; did you mean 'two'?"),
+        (_TURNS, "assertions: [{turn: ^3, must_call: [a]}]\nturns:", "there is no turn 3; accepted: 1 to 2"),
+        (_TURNS, "assertions: [^{turn: 1}]\nturns:", "this assertion asks for nothing; one of state_inv"),
+        (_TURNS, "assertions: [{turn: ^tow, must_call: [a]}]\nturns:", "no turn is called 'tow'; did you mean 'two'?"),
     ],
 )  # fmt: skip
 def test_a_rule_between_parts_is_checked_and_says_where(change: str, to: str, said: str) -> None:
@@ -303,7 +304,7 @@ def test_a_link_does_not_lead_out_of_the_scenarios_folder(tmp_path: Path) -> Non
 def test_an_embedded_scenario_is_parsed_with_the_places_of_its_file() -> None:
     entry = "kind: violation\nscenario:\n" + "".join(f"  {line}\n" for line in _SHORT.splitlines())
     document = parse(entry.replace("user: hello", "user: 5"), file="entry.yaml").part("scenario")
-    with pytest.raises(InputError, match=r"^entry\.yaml:11:23: 'user' is 5; accepted: a text$"):
+    with pytest.raises(InputError, match=r"^entry\.yaml:11:23: 'user' is 5; accepted: a text, in quotes$"):
         parse_scenario(document)
 
 

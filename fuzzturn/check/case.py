@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from fuzzturn.document import Address, Document
-from fuzzturn.errors import PortError, Problem, blaming
+from fuzzturn.errors import FuzzturnError, Problem, blaming
 from fuzzturn.registry import Registered, Registry
 from fuzzturn.scenario import Constraint, Milestone, Scenario
 
@@ -63,7 +63,7 @@ def with_world(case: Case) -> tuple[Case, list[Problem]]:
         return case, []
     try:
         return replace(case, world=_built(piece)), []
-    except PortError as error:
+    except FuzzturnError as error:
         return case, [case.document.problem(("environment",), str(error), "an environment that can be built")]
 
 

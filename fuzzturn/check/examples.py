@@ -8,7 +8,7 @@ from fuzzturn.check.arguments import misfits_of
 from fuzzturn.check.case import Case
 from fuzzturn.checkers import CheckResult, SessionState
 from fuzzturn.document import Address
-from fuzzturn.errors import PortError, Problem
+from fuzzturn.errors import FuzzturnError, InputError, Problem
 from fuzzturn.ledger import Entry, Ledger
 from fuzzturn.scenario import Constraint, ExampleCall
 from fuzzturn.session import ToolCall, Turn
@@ -34,7 +34,10 @@ def unfailing(case: Case) -> Iterator[Problem]:
 
 
 def check_once(case: Case, constraint: Constraint, calls: tuple[ToolCall, ...]) -> CheckResult:
-    """The constraint's checker on one turn with these calls, in which the constraint binds. Raises PortError."""
+    """The constraint's checker on one turn with these calls, in which the constraint binds.
+
+    Raises PortError, or what the checker raises of fuzzturn's own errors.
+    """
     turn = Turn(n=1, id="example", user=constraint.statement, events=calls)
     shown = case.world.state if case.world else {}
     state = SessionState(
@@ -48,7 +51,10 @@ def _of_constraint(case: Case, at: Address, constraint: Constraint) -> Iterator[
     for place, example, should_pass in _usable(case, at, constraint):
         try:
             result = check_once(case, constraint, (ToolCall(example.name, example.args),))
-        except PortError as error:
+        except InputError as error:  # its own word on its arguments
+            yield case.document.problem((*at[:-1], "args"), str(error))
+            return
+        except FuzzturnError as error:
             yield case.document.problem(place, str(error), "a checker that answers every example")
             return
         exercised.append(result.exercised)

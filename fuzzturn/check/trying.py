@@ -13,7 +13,7 @@ from fuzzturn.check.case import Case
 from fuzzturn.check.examples import check_once
 from fuzzturn.checkers import CheckResult, SessionState
 from fuzzturn.document import Address
-from fuzzturn.errors import PortError, Problem, blaming
+from fuzzturn.errors import FuzzturnError, InputError, Problem, blaming
 from fuzzturn.ledger import opening
 from fuzzturn.registry import Registered
 from fuzzturn.session import Commitment, Turn
@@ -40,7 +40,7 @@ def _checkers(case: Case) -> Iterator[Problem]:
             continue
         try:
             check_once(case, constraint, ())
-        except PortError as error:
+        except FuzzturnError as error:
             yield _fault(case, (*at, "checker"), error, "a checker that answers a turn without tool calls")
 
 
@@ -51,7 +51,7 @@ def _milestones(case: Case) -> Iterator[Problem]:
             continue
         try:
             answer = piece.run(state, **milestone.args)
-        except PortError as error:
+        except FuzzturnError as error:
             yield _fault(case, (*at, "check"), error, "a milestone that answers before anything has happened")
         else:
             if not isinstance(answer, bool):
@@ -67,7 +67,7 @@ def _invariants(case: Case) -> Iterator[Problem]:
                 continue
             try:
                 answer = piece.run(state, state)
-            except PortError as error:
+            except FuzzturnError as error:
                 yield _fault(case, at, error, "an invariant that answers where nothing has changed")
             else:
                 if not isinstance(answer, CheckResult):
@@ -81,7 +81,7 @@ def _commitment_rules(case: Case) -> Iterator[Problem]:
             with blaming(f"commitment {piece.tag.name!r}"):
                 answer = piece.function(_NOTHING_HAPPENED)
                 promises = list(answer) if isinstance(answer, Iterable) else None  # a generator runs only now
-        except PortError as error:
+        except FuzzturnError as error:
             yield Problem(what=str(error), accepted="a rule that answers a turn in which nothing is said")
         else:
             if promises is None or not all(isinstance(promise, Commitment) for promise in promises):
@@ -99,5 +99,8 @@ def _other(piece: Registered, answer: Any) -> str:
     return f"{place}: {piece.tag.kind} {piece.tag.name!r} returned {answer!r}"
 
 
-def _fault(case: Case, at: Address, error: PortError, accepted: str) -> Problem:
+def _fault(case: Case, at: Address, error: FuzzturnError, accepted: str) -> Problem:
+    """An InputError of a piece's is its own word on its arguments."""
+    if isinstance(error, InputError):
+        return case.document.problem((*at[:-1], "args"), str(error))
     return case.document.problem(at, str(error), accepted)

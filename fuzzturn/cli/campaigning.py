@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import time
@@ -15,12 +14,12 @@ from typing import Any
 
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
-from fuzzturn.corpus import load_entry, save_entry
+from fuzzturn.corpus import Entry, load_entry, save_entry
 from fuzzturn.drive import Meter
 from fuzzturn.errors import InputError, Problem, closest
 from fuzzturn.finding import KINDS, Kind
 from fuzzturn.keep import as_entry
-from fuzzturn.records import Run
+from fuzzturn.records import Run, write_json
 from fuzzturn.report import Names, campaign_json, counted, finding_block, finding_json
 from fuzzturn.scenario import Scenario
 from fuzzturn.search import Campaign, Finding, Outcome, search
@@ -72,6 +71,7 @@ def campaign(order: Order) -> int:
     allowance = Allowance(Meter(), budget.turns, None if budget.minutes is None else 60 * budget.minutes)
     begun = time.perf_counter()
     pairs: list[tuple[Outcome, list[dict[str, Any]]]] = []
+    blocks: list[str] = []
     for each in campaigns:
         if allowance.used_up():
             break
@@ -80,11 +80,13 @@ def campaign(order: Order) -> int:
         except KeyboardInterrupt:  # the second one: whoever presses it again wants out
             allowance.interrupt()
             break
-        pairs.append((outcome, [_keep(found, each, order, run) for found in outcome.found]))
+        pairs.append((outcome, [_keep(found, each, order, run, blocks) for found in outcome.found]))
     result = _result(order, run, pairs, time.perf_counter() - begun)
     run.close(result | {"stopped": allowance.stopped})
     if order.json_file is not None:
-        order.json_file.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(order.json_file, result)
+    for text in blocks:  # last, so that nothing is lost where nobody reads on
+        order.terminal.say(text)
     return _conclude(order, pairs, result, allowance)
 
 
@@ -162,27 +164,44 @@ def _interrupts(allowance: Allowance, terminal: Terminal) -> None:
         loop.add_signal_handler(signal.SIGINT, interrupt)
 
 
-def _keep(found: Finding, campaign: Campaign, order: Order, run: Run) -> dict[str, Any]:
-    staging = order.staging
-    entry = as_entry(found, campaign.cast, staging.judge_note, campaign.rubric, campaign.registry)
-    path = staging.home / "corpus" / entry.provenance.scenario / f"{entry.finding}.yaml"
-    regressed = path.is_file() and load_entry(path).status == "fixed"
-    save_entry(entry.model_copy(update={"status": "fixed"}) if regressed else entry, staging.home / "corpus")
+def _keep(found: Finding, campaign: Campaign, order: Order, run: Run, blocks: list[str]) -> dict[str, Any]:
+    """Write the finding's entry; what there is to say of it is added to `blocks`."""
+    entry = as_entry(found, campaign.cast, order.staging.judge_note, campaign.rubric, campaign.registry)
+    path = order.staging.home / "corpus" / entry.provenance.scenario / f"{entry.finding}.yaml"
+    regressed = _was_fixed(path, order.terminal)
     shown = str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
     if regressed:
-        order.terminal.say(f"REGRESSED {entry.finding}: {shown} was marked fixed, and it fails again")
-    names = Names(
-        agent=campaign.cast.name,
-        agent_identity=found.identity,
-        judge=entry.judge.identity or entry.judge.name if entry.judge else "none",
-        rubric=campaign.rubric.rubric_id,
-    )
-    again = f"fuzzturn replay {shown}{staging.agent_words}"
-    order.terminal.say(finding_block(found, names=names, again=again, width=order.terminal.width))
-    order.terminal.say()
+        blocks.append(f"REGRESSED {entry.finding}: {shown} was marked fixed, and it fails again")
+    again = f"fuzzturn replay {shown}{order.staging.agent_words}"
     record = finding_json(found, corpus_file=shown)
+    try:
+        save_entry(entry.model_copy(update={"status": "fixed"}) if regressed else entry, order.staging.home / "corpus")
+    except InputError as error:  # the other findings, and what is recorded of this one, are kept all the same
+        again, record["corpus_file"] = f"it has no corpus file: {error}", None
+    blocks.append(_block(found, entry, order.terminal.width, again))
     run.append("findings", {"schema": 1, "run": run.id} | record)
     return record
+
+
+def _was_fixed(path: Path, terminal: Terminal) -> bool:
+    """Whether the finding has an entry already, marked fixed. One that cannot be read is written anew."""
+    if not path.is_file():
+        return False
+    try:
+        return load_entry(path).status == "fixed"
+    except InputError as error:
+        terminal.error(f"{error}\n{path} could not be read and is written anew, as open")
+        return False
+
+
+def _block(found: Finding, entry: Entry, width: int, again: str) -> str:
+    names = Names(
+        agent=entry.agent.name,
+        agent_identity=found.identity,
+        judge=entry.judge.identity or entry.judge.name if entry.judge else "none",
+        rubric=entry.rubric.rubric_id,
+    )
+    return finding_block(found, names=names, again=again, width=width) + "\n\n"
 
 
 def _result(
@@ -226,10 +245,15 @@ def _conclude(
         terminal.say(f"never exercised, so never tested: {', '.join(idle)}")
     if result["judge_unscored"]:
         terminal.note(f"the judge gave no score {counted(result['judge_unscored'], 'time')}")
+    if result["undecided"]:
+        terminal.error(f"{counted(result['undecided'], 'failure')} did not show again in a fresh run: "
+                       "the agent, the environment or the judge does not repeat itself")  # fmt: skip
     if allowance.stopped == "interrupted":
         return INTERRUPTED
     if result["findings"]:
         return FOUND
+    if result["undecided"]:
+        return CAPPED
     if len(pairs) < len(order.scenarios):
         terminal.error(f"stopped by --{'budget-turns' if allowance.stopped == 'turns' else 'max-minutes'} "
                        f"before {counted(len(order.scenarios) - len(pairs), 'scenario')} began")  # fmt: skip

@@ -9,7 +9,7 @@ import typer
 
 
 def init(folder: Annotated[Path, typer.Argument(help="where; default: here")] = Path()) -> int:
-    """Make a project with a worked example: scenarios, operators, a rubric, an empty corpus.
+    """Make a project with a worked example: scenarios, operators, a rubric, an agent to replace, an empty corpus.
 
     Example: fuzzturn init my-project
     """
@@ -17,5 +17,7 @@ def init(folder: Annotated[Path, typer.Argument(help="where; default: here")] = 
 
     for path in make(folder):
         print(path)
-    print(f"next: cd {folder} && fuzzturn fuzz")
+    enter = "" if folder.resolve() == Path.cwd() else f"cd {folder} && "
+    print(f"next: {enter}fuzzturn fuzz lisbon_offsite")
+    print("your own agent: agents/my_agent.py is a template; your own scenario: see docs/add-a-scenario.md of fuzzturn")
     return 0

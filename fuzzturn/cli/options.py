@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,10 +41,37 @@ WorkersOption: TypeAlias = Annotated[
     int | None, typer.Option("--workers", min=1, help="sessions at once; never changes a result")
 ]
 BatchOption: TypeAlias = Annotated[int | None, typer.Option("--batch", min=1, help="candidates tried together")]
+
+
+def _folder(folder: Path | None) -> Path | None:
+    """A folder that is there or can be made; refused before anything is played rather than after."""
+    above = None if folder is None else next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
+    if above is not None and not (above.is_dir() and os.access(above, os.W_OK)):
+        why = "may not be written to" if above.is_dir() else "is not a folder"
+        raise InputError(Problem(file=str(folder), what=f"--out: {above} {why}", accepted="a folder, or a new one"))
+    return folder
+
+
+def _file(file: Path | None) -> Path | None:
+    """A file that is there or can be made, likewise."""
+    if file is None:
+        return None
+    if file.is_dir():
+        raise InputError(Problem(file=str(file), what="--json: this is a folder", accepted="the name of a file"))
+    if not (folder := file.absolute().parent).is_dir():
+        raise InputError(Problem(file=str(file), what="--json: its folder does not exist", accepted="an existing one"))
+    if not os.access(file if file.exists() else folder, os.W_OK):
+        raise InputError(Problem(file=str(file), what="--json: it may not be written", accepted="another place"))
+    return file
+
+
 OutOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--out", help="where corpus/ and .fuzzturn/ go; default: the project, else here")
+    Path | None,
+    typer.Option("--out", callback=_folder, help="where corpus/ and .fuzzturn/ go; default: the project, else here"),
 ]
-JsonOption: TypeAlias = Annotated[Path | None, typer.Option("--json", help="write the result as JSON to this file")]
+JsonOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--json", callback=_file, help="write the result as JSON to this file")
+]
 
 CONTEXTS: tuple[JudgeContext, ...] = get_args(JudgeContext)
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from fuzzturn.cli.options import AgentOption, AgentOptionOption, JsonOption, JudgeOption, OutOption, choose
-from fuzzturn.errors import UnknownName
+from fuzzturn.errors import InputError, PortError, UnknownName
 
 if TYPE_CHECKING:
     from fuzzturn.cli.staging import Staging
+    from fuzzturn.cli.terminal import Terminal
     from fuzzturn.corpus import Entry
     from fuzzturn.replay import Replayed
+    from fuzzturn.scenario import Scenario
+    from fuzzturn.trial import Bench
 
 REGRESSION, ERROR = 1, 3
+PRECEDENCE = (REGRESSION, ERROR, 0)
 
 
 def replay(
@@ -36,87 +39,150 @@ def replay(
     """
     from fuzzturn.cli.staging import Staging
     from fuzzturn.cli.terminal import Terminal
-    from fuzzturn.corpus import load_entry
     from fuzzturn.project import find_project
+    from fuzzturn.records import SCHEMA, write_json
 
     project = find_project()
     given = {"agent": agent, "agent_option": agent_option, "judge": judge}
     staging = Staging(project, choose(given, project.config, ("window+block",)), out)
-    terminal, results, code = Terminal(), [], 0
-    for path in entry_paths(entries, staging.home / "corpus"):
-        entry = load_entry(path)
-        replayed = asyncio.run(_replay(entry, path, staging))
-        what = entry.constraint or entry.milestone or entry.turn_id
-        terminal.say(f"{replayed.outcome:<8} {path}  {entry.kind} of {what}")
-        terminal.say(f"         {replayed.detail}")
-        if replayed.changed:
-            terminal.say(f"         note: changed since this entry was written: {', '.join(replayed.changed)}")
-        code = max(code, _code(entry, replayed, strict))
-        results.append({"file": str(path), "finding": entry.finding, "status": entry.status,
-                        "outcome": replayed.outcome, "detail": replayed.detail})  # fmt: skip
+    terminal, results, codes = Terminal(), [], [0]
+    paths = entry_paths(entries, staging.home / "corpus")
+    for path in paths:
+        entry, replayed = _outcome(path, staging, alone=len(paths) == 1)
+        _tell(terminal, path, entry, replayed)
+        codes.append(_code(entry, replayed, strict))
+        results.append({"file": str(path), "finding": entry.finding if entry else None,
+                        "status": entry.status if entry else None, "outcome": replayed.outcome,
+                        "detail": replayed.detail})  # fmt: skip
     if not results:
         terminal.say("there is nothing to replay")
     if json_file is not None:
-        json_file.write_text(json.dumps({"schema": 1, "replayed": results}, indent=2) + "\n", encoding="utf-8")
-    return code
+        write_json(json_file, {"schema": SCHEMA, "replayed": results})
+    return min(codes, key=PRECEDENCE.index)
 
 
 def entry_paths(given: list[str] | None, corpus: Path) -> list[Path]:
-    """The corpus files that files, folders and ids name; all of them where nothing is given. Raises UnknownName."""
-    if not given:
-        return sorted(corpus.rglob("*.yaml"))
+    """The corpus files that files, folders and ids name, once each; all of them where nothing is given.
+
+    Raises UnknownName.
+    """
+    kept = _entries(corpus)
     found: list[Path] = []
-    for name in given:
+    for name in given or ():
         path = Path(name)
-        matches = sorted(path.rglob("*.yaml")) if path.is_dir() else [path] if path.is_file() else []
-        matches = matches or sorted(corpus.rglob(f"{name}.yaml"))
-        if not matches:
-            raise UnknownName("corpus entry", name, (entry.stem for entry in corpus.rglob("*.yaml")))
-        found += matches
-    return found
+        named = [] if not name else _entries(path) if path.is_dir() else [path] if path.is_file() else []
+        named = named or [entry for entry in kept if entry.stem == name]
+        if not named:
+            raise UnknownName("corpus entry", name, (entry.stem for entry in kept))
+        found += named
+    return list(dict.fromkeys(found if given else kept))
 
 
-async def _replay(entry: Entry, path: Path, staging: Staging) -> Replayed:
-    from fuzzturn.drive import Meter
-    from fuzzturn.measure import Jury
-    from fuzzturn.replay import missing, replay
-    from fuzzturn.tree import Tree
-    from fuzzturn.trial import Bench
+def _entries(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*.yaml") if path.is_file())
 
+
+def _outcome(path: Path, staging: Staging, *, alone: bool) -> tuple[Entry | None, Replayed]:
+    """What became of one entry; None where it cannot be read. One that is bad does not keep the others from it.
+
+    Raises InputError where it is the only one and cannot be read; and InputError or PortError for what the command or
+    the project asks for (agent, judge, options), since no entry is to blame for that.
+    """
+    from fuzzturn.corpus import load_entry
+    from fuzzturn.replay import missing, refused, replay
+
+    try:
+        entry = load_entry(path)
+    except InputError as error:
+        if alone:
+            raise
+        return None, refused(error)
     spoken = entry.spoken(str(path))
     try:
         ready = as_recorded(staging, entry)
-        cast = ready.cast(spoken)
-        meter = Meter()
-        jury = Jury(ready.judge, ready.judge_name, entry.rubric, _contexts(entry), meter)
-        bench = Bench(Tree(cast, spoken, meter), ready.registry, jury, asyncio.Semaphore(1))
-        return await replay(entry, spoken, bench)
+        bench = _bench(ready, entry, spoken)
     except UnknownName as error:
-        return missing(entry, error)
+        if _asked_for(error.kind, staging):
+            raise
+        return entry, missing(entry, error)
+    try:
+        return entry, asyncio.run(replay(entry, spoken, bench))
+    except UnknownName as error:
+        return entry, missing(entry, error)
+    except (InputError, PortError) as error:
+        if alone and _asked(staging, ready):
+            raise
+        return entry, refused(error)
+
+
+def _asked_for(kind: str, staging: Staging) -> bool:
+    """Whether it is the command or the project, not the entry, that names what is unknown."""
+    given = {"agent": staging.chosen.agent_given, "judge": staging.chosen.judge_given, "function": True}
+    return given.get(kind, False)
+
+
+def _asked(staging: Staging, ready: Staging) -> bool:
+    """Whether agent, judge and options are those of the command or the project, and the entry adds none."""
+    chosen = staging.chosen
+    given = chosen.agent_given or chosen.judge_given or bool(chosen.agent_options)
+    return given and chosen.agent_options == ready.chosen.agent_options
+
+
+def _bench(ready: Staging, entry: Entry, spoken: Scenario) -> Bench:
+    from fuzzturn.drive import Meter
+    from fuzzturn.measure import Jury
+    from fuzzturn.tree import Tree
+    from fuzzturn.trial import Bench
+
+    meter = Meter()
+    jury = Jury(ready.judge, ready.judge_name, entry.rubric, _contexts(entry), meter)
+    return Bench(Tree(ready.cast(spoken), spoken, meter), ready.registry, jury, asyncio.Semaphore(1))
+
+
+def _tell(terminal: Terminal, path: Path, entry: Entry | None, replayed: Replayed) -> None:
+    what = f"  {entry.kind} of {entry.constraint or entry.milestone or entry.turn_id}" if entry else ""
+    terminal.say(f"{replayed.outcome:<8} {path}{what}")
+    for line in replayed.detail.splitlines():
+        terminal.say(f"         {line}")
+    if replayed.changed:
+        terminal.say(f"         note: changed since this entry was written: {', '.join(replayed.changed)}")
 
 
 def as_recorded(staging: Staging, entry: Entry) -> Staging:
-    """The staging with the agent and judge that the entry names, unless others were asked for; options given win."""
+    """The staging with the agent and judge that the entry names, unless others were asked for; options given win.
+
+    Raises UnknownName for an agent or judge of the entry that is no shipped one: an entry is data that may come from
+    anywhere, so no name in it is ever taken for a module or a file to load.
+    """
     from fuzzturn.cli.staging import label
 
     chosen = staging.chosen
     if not chosen.agent_given:
-        chosen = replace(chosen, agent=entry.agent.name)
+        chosen = replace(chosen, agent=_shipped(staging, "agent", entry.agent.name))
     if not chosen.judge_given:
-        chosen = replace(chosen, judge=entry.judge.name if entry.judge else "none")
+        judge = entry.judge.name if entry.judge else "none"
+        chosen = replace(chosen, judge=judge if judge == "none" else _shipped(staging, "judge", judge))
     options = dict(entry.agent.options) if label(chosen.agent) == entry.agent.name else {}
     chosen = replace(chosen, agent_options={**options, **chosen.agent_options}, seed=entry.provenance.seed)
     return replace(staging, chosen=chosen)
 
 
+def _shipped(staging: Staging, kind: Literal["agent", "judge"], name: str) -> str:
+    staging.project.shipped(kind, name)
+    if ":" in name:  # a folder may be called so, and would then be taken for a file and a function
+        raise UnknownName(kind, name, ())
+    return name
+
+
 def _contexts(entry: Entry) -> Any:
     from fuzzturn.context import CONTEXTS
 
-    return tuple(context for context in CONTEXTS if context in entry.why.judge) or ("window+block",)
+    scored = {*entry.why.judge, *entry.blind_in, entry.judge_context}
+    return tuple(context for context in CONTEXTS if context in scored) or ("window+block",)
 
 
-def _code(entry: Entry, replayed: Replayed, strict: bool) -> int:
-    if replayed.outcome == "ERROR":
+def _code(entry: Entry | None, replayed: Replayed, strict: bool) -> int:
+    if entry is None or replayed.outcome == "ERROR":
         return ERROR
     if replayed.outcome == "CHANGED":
         return REGRESSION

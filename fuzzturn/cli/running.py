@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -44,7 +43,7 @@ def run(
     from fuzzturn.cli.staging import Staging
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.project import find_project
-    from fuzzturn.records import SCHEMA, Run
+    from fuzzturn.records import SCHEMA, Run, write_json
     from fuzzturn.report import session_json, session_table
 
     project = find_project()
@@ -70,7 +69,7 @@ def run(
     result = {"schema": SCHEMA, "run": record.id, "seed": staging.chosen.seed, "sessions": sessions}
     record.close(result)
     if json_file is not None:
-        json_file.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(json_file, result)
     return 1 if wrong else 3 if broken else 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fuzzturn.cli.options import AgentOption, AgentOptionOption, BatchOption, JsonOption, JudgeOption, OutOption, choose
-from fuzzturn.errors import InputError, Problem
+from fuzzturn.errors import InputError, Problem, UnknownName
 
 if TYPE_CHECKING:
     from fuzzturn.cli.staging import Staging
@@ -33,26 +32,40 @@ def shrink(
 
     Example: fuzzturn shrink corpus/lisbon_offsite/1a2b3c4d.yaml
     """
-    from fuzzturn.cli.replaying import as_recorded, entry_paths
+    from fuzzturn.cli.replaying import as_recorded
     from fuzzturn.cli.staging import Staging
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.corpus import load_entry
     from fuzzturn.project import find_project
+    from fuzzturn.records import write_json
+    from fuzzturn.replay import missing
     from fuzzturn.report import finding_json
 
     project = find_project()
     given = {"agent": agent, "agent_option": agent_option, "judge": judge, "batch": batch}
     staging = Staging(project, choose(given, project.config, ("window+block",)), out)
-    (path,) = entry_paths([entry], staging.home / "corpus")
+    path = _one(entry, staging.home / "corpus")
     kept = load_entry(path)
-    staging = as_recorded(staging, kept)
+    try:
+        staging = as_recorded(staging, kept)
+    except UnknownName as error:
+        raise InputError(Problem(file=str(path), what=missing(kept, error).detail)) from error
     campaign = _campaign(staging, kept, path)
     found = asyncio.run(_shrink(kept, campaign, path))
     shown = _report(staging, campaign, kept, found, path, Terminal())
     if json_file is not None:
         result = {"schema": 1, "finding": finding_json(found, corpus_file=str(shown))}
-        json_file.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(json_file, result)
     return 1
+
+
+def _one(name: str, corpus: Path) -> Path:
+    from fuzzturn.cli.replaying import entry_paths
+
+    paths = entry_paths([name], corpus)
+    if len(paths) > 1:
+        raise InputError(Problem(what=f"{name!r} holds {len(paths)} entries", accepted=f"one of them, as {paths[0]}"))
+    return paths[0]
 
 
 def _report(staging: Staging, campaign: Campaign, kept: Entry, found: Finding, path: Path, terminal: Terminal) -> Path:
@@ -110,4 +123,8 @@ async def _shrink(entry: Entry, campaign: Campaign, path: Path) -> Finding:
     if case is None:
         what = f"{entry.kind} {entry.finding} does not show with this agent and judge"
         raise InputError(Problem(file=str(path), what=what, accepted="`fuzzturn replay` says what became of it"))
-    return await shrink_failure(case, entry.pinned(), bench, campaign, variant)
+    found = await shrink_failure(case, entry.pinned(), bench, campaign, variant)
+    if found is None:
+        what = f"{entry.kind} {entry.finding} did not show again in a fresh run, so nothing can be shrunk"
+        raise InputError(Problem(file=str(path), what=what))
+    return found

@@ -2,13 +2,19 @@
 
 Results go to stdout, progress to stderr. rich decides about colour (NO_COLOR, TERM=dumb, redirection); nothing here
 writes a control character where there is no terminal.
+
+Saying something never fails: what the encoding lacks is written as an escape, and where nobody reads on (`| head -1`,
+a full disk) the rest is said to nobody. The command goes on and ends with the code that it would have had.
 """
 
 from __future__ import annotations
 
+import io
+import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -26,13 +32,34 @@ class Tell(Protocol):
     def __call__(self, sessions: int, wrong: int, agent_turns: int) -> None: ...
 
 
+class _Console(Console):
+    """rich's, but that it ends the process where the reader is gone."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        try:
+            super().print(*objects, **how)
+        except OSError:
+            self.on_broken_pipe()
+
+    def on_broken_pipe(self) -> None:
+        """As the signal module's note on SIGPIPE has it: or Python would fail once more when it flushes at exit."""
+        self.quiet = True
+        with suppress(OSError, ValueError):  # a stream that is no file has nothing to flush to
+            devnull = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(devnull, self.file.fileno())
+            os.close(devnull)
+
+
 class Terminal:
     """Standard output and standard error of one command."""
 
     def __init__(self) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
         plain = {"highlight": False, "markup": False, "emoji": False, "soft_wrap": True}
-        self._out = Console(**plain)  # type: ignore[arg-type]
-        self._err = Console(stderr=True, **plain)  # type: ignore[arg-type]
+        self._out = _Console(**plain)  # type: ignore[arg-type]
+        self._err = _Console(stderr=True, **plain)  # type: ignore[arg-type]
 
     @property
     def width(self) -> int:

@@ -114,7 +114,8 @@ def _bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     if get_origin(annotation) is Annotated:
         inner, *metadata = get_args(annotation)
         bare, more = _bare(inner)
-        return bare, (*metadata, *more)
+        told = [item.metadata if isinstance(item, FieldInfo) else [item] for item in metadata]
+        return bare, (*(item for items in told for item in items), *more)
     if get_origin(annotation) in (Union, UnionType):
         return _bare(next(option for option in get_args(annotation) if option is not type(None)))
     return annotation, ()
@@ -143,6 +144,8 @@ def _accepted(annotation: Any, metadata: tuple[Any, ...], patterns: Mapping[str,
     if annotation is int:
         lowest = next((item.ge for item in metadata if hasattr(item, "ge")), None)
         return "a whole number" if lowest is None else f"a whole number from {lowest}"
+    if annotation is float:
+        return "a number"
     if annotation is bool:
         return "true or false"
     if get_origin(annotation) is Literal:

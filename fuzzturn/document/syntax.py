@@ -54,6 +54,8 @@ class Failure:
     """Where the part began that it was reading; None = it does not say."""
     lines: list[str]
     quoted: tuple[Quoted, ...]
+    unclosed: tuple[int, int] | None
+    """The innermost bracket that is open there."""
 
     @property
     def text(self) -> str:
@@ -74,24 +76,46 @@ Rule: TypeAlias = Callable[[Failure], "Said | None"]
 def explained(error: yaml.MarkedYAMLError, text: str, file: str | None, loader: Any) -> Problem:
     """The error as a problem in plain words. `loader` is the class that raised it."""
     mark: Any = error.problem_mark or error.context_mark
-    begun = (error.context_mark.line, error.context_mark.column) if error.context_mark else None
+    tokens = list(_tokens(text, loader, (mark.line, mark.column)))
     failure = Failure(
-        problem=error.problem or "", context=error.context or "", line=mark.line, column=mark.column, begun=begun,
-        lines=text.splitlines(), quoted=tuple(_quoted(text, loader)),
+        problem=error.problem or "", context=error.context or "", line=mark.line, column=mark.column,
+        begun=_place(error.context_mark) if error.context_mark else None, lines=text.splitlines(),
+        quoted=tuple(_quoted(tokens)), unclosed=_unclosed(tokens),
     )  # fmt: skip
     said = next(filter(None, (rule(failure) for rule in _RULES)), None) or _as_it_is(failure)
     return Problem(file=file, line=said.line, column=said.column, what=f"not YAML: {said.what}", accepted=said.accepted)
 
 
-def _quoted(text: str, loader: Any) -> Iterator[Quoted]:
-    """The quoted texts, as far as the scanner gets."""
+def _place(mark: Any) -> tuple[int, int]:
+    return mark.line, mark.column
+
+
+def _tokens(text: str, loader: Any, until: tuple[int, int]) -> Iterator[Any]:
+    """The tokens before a place, as far as the scanner gets."""
     try:
         for token in yaml.scan(text, Loader=loader):
-            if isinstance(token, yaml.ScalarToken) and token.style in ("'", '"'):
-                start, end = token.start_mark, token.end_mark
-                yield Quoted((start.line, start.column), (end.line, end.column), str(token.style))
+            if _place(token.start_mark) >= until:
+                return
+            yield token
     except yaml.YAMLError:
         return
+
+
+def _quoted(tokens: list[Any]) -> Iterator[Quoted]:
+    for token in tokens:
+        if isinstance(token, yaml.ScalarToken) and token.style in ("'", '"'):
+            yield Quoted(_place(token.start_mark), _place(token.end_mark), str(token.style))
+
+
+def _unclosed(tokens: list[Any]) -> tuple[int, int] | None:
+    """The innermost bracket that no other closes."""
+    begun = []
+    for token in tokens:
+        if isinstance(token, yaml.FlowMappingStartToken | yaml.FlowSequenceStartToken):
+            begun.append(_place(token.start_mark))
+        elif isinstance(token, yaml.FlowMappingEndToken | yaml.FlowSequenceEndToken) and begun:
+            begun.pop()
+    return begun[-1] if begun else None
 
 
 def _conflict(failure: Failure) -> Said | None:
@@ -101,9 +125,11 @@ def _conflict(failure: Failure) -> Said | None:
 
 
 def _tab(failure: Failure) -> Said | None:
-    if (tab := _TAB.match(failure.text)) is None:
-        return None
-    return Said(failure.line + 1, tab.end(), "this line is indented with a tab", "indent with spaces")
+    if tab := _TAB.match(failure.text):
+        return Said(failure.line + 1, tab.end(), "this line is indented with a tab", "indent with spaces")
+    if failure.text[failure.column : failure.column + 1] == "\t":
+        return Said(failure.line + 1, failure.column + 1, "a tab stands here", "spaces")
+    return None
 
 
 def _never_closed(failure: Failure) -> Said | None:
@@ -176,6 +202,9 @@ def _no_colon(failure: Failure) -> Said | None:
     if failure.begun is None or "could not find expected ':'" not in failure.problem:
         return None
     line, column = failure.begun
+    above = failure.lines[line - 1].rstrip() if line else ""
+    if above.endswith((": |", ": >")):
+        return Said(line + 1, column + 1, "this text is not indented deeper than its key", "two spaces more")
     what = f"{failure.lines[line][column:].strip()[:_LONGEST]!r} is no key"
     return Said(line + 1, column + 1, what, _A_KEY)
 
@@ -189,15 +218,39 @@ def _special_start(failure: Failure) -> Said | None:
 
 
 def _flow(failure: Failure) -> Said | None:
-    if failure.begun is None or not failure.context.endswith(("flow mapping", "flow sequence")):
+    if failure.unclosed is None or "flow" not in failure.context:
         return None
-    line, column = failure.begun
-    opening, closing = ("{", "}") if failure.context.endswith("mapping") else ("[", "]")
+    line, column = failure.unclosed
+    opening = failure.lines[line][column]
+    closing = "}" if opening == "{" else "]"
     if line == failure.line:
         what = f"a comma or {closing} is missing here"
         return Said(line + 1, failure.column + 1, what, "quote a text with a comma, a colon or a bracket in it")
     what = f"the {opening} that begins here is not closed before line {failure.line + 1}, or a comma is missing"
     return Said(line + 1, column + 1, what, f"close it with {closing} where it ends")
+
+
+def _no_value(failure: Failure) -> Said | None:
+    if "node content" not in failure.problem and "cannot start any token" not in failure.problem:
+        return None
+    found = failure.text[failure.column : failure.column + 1]
+    if not found:
+        return Said(failure.line + 1, failure.column + 1, "the file ends where a value should stand")
+    accepted = f"a text that begins with {found} has to be quoted"
+    return Said(failure.line + 1, failure.column + 1, f"{found} stands where a value should", accepted)
+
+
+def _two_beginnings(failure: Failure) -> Said | None:
+    """The text was over, to the parser, before this line: the first line of all is indented, or is no key."""
+    if "document start" not in failure.problem:
+        return None
+    lines = enumerate(failure.lines, start=1)
+    number, first = next((n, line) for n, line in lines if line.strip() and not line.lstrip().startswith("#"))
+    indent = len(first) - len(first.lstrip())
+    if indent:
+        return Said(number, indent + 1, "the first key of the file is indented, those below it are not", "column 1")
+    what = f"what begins on line {number} is over here, so the file holds two things"
+    return Said(failure.line + 1, failure.column + 1, what, "one mapping, its keys in column 1")
 
 
 def _list_in_line(failure: Failure) -> Said | None:
@@ -226,7 +279,6 @@ def _as_it_is(failure: Failure) -> Said:
 
 
 _RULES: tuple[Rule, ...] = (
-    _conflict,
-    _tab, _never_closed, _unknown_escape, _text_after_quote, _second_colon, _no_colon, _flow, _special_start,
-    _list_in_line, _indentation,
+    _conflict, _tab, _never_closed, _unknown_escape, _text_after_quote, _second_colon, _no_colon, _flow,
+    _special_start, _no_value, _two_beginnings, _list_in_line, _indentation,
 )  # fmt: skip

@@ -1,18 +1,24 @@
-"""Scaffold: a new project, which is the starter's content and an empty corpus."""
+"""Scaffold: a new project: the starter's content, a template of an agent with its test, schemas, an empty corpus."""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fuzzturn.errors import InputError, Problem
 from fuzzturn.project import find_project, starter_root
+from fuzzturn.schemas import KINDS, schema
 
 __all__ = ["init"]
 
 _COPIED = ("strategies", "scenarios/orbit", "rubrics")
 _IGNORED = ".fuzzturn/"
-_SETTINGS = """\
+_SCHEMAS = ".fuzzturn-schemas"
+_TEMPLATE = Path(__file__).parent / "template"
+_SETTINGS = f"""\
+#:schema {_SCHEMAS}/config.json
 # fuzzturn: this folder is a project. Keys are option names with underscores; the command line wins over them.
 
 # agent = "orbit"                    # or "path/to/file.py:build", "package.module:build"
@@ -21,8 +27,11 @@ _SETTINGS = """\
 # judge_context = ["full"]           # of agent, window, window+block, full
 # seed = 0
 # workers = 1                        # sessions at once; never changes a result
-# batch = 8
+# batch = 8                          # variants played together; may change the cost, never what is minimal
 # budget_sessions = 200              # per scenario
+# budget_turns = 20000               # replies of the agent, in all
+# max_minutes = 10
+# rubric = "orbit-turn-quality-v3"
 """
 
 
@@ -47,13 +56,31 @@ def init(folder: Path) -> list[Path]:
 def _files(folder: Path) -> Iterator[tuple[Path, bytes]]:
     yield folder / "fuzzturn.toml", _SETTINGS.encode()
     if not _ignores(folder / ".gitignore"):
-        yield folder / ".gitignore", f"{_IGNORED}\n".encode()
+        yield folder / ".gitignore", f"{_IGNORED}\n.hypothesis/\n".encode()  # the second is what pytest leaves
     yield folder / "corpus" / ".gitkeep", b""
+    for kind in KINDS:
+        written = json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
+        yield folder / _SCHEMAS / f"{kind}.json", written.encode()
+    for file in _below(_TEMPLATE):
+        yield folder / file.relative_to(_TEMPLATE), file.read_bytes()
     root = starter_root()
     for copied in _COPIED:
-        for file in sorted((root / copied).rglob("*")):
-            if file.is_file() and "__pycache__" not in file.parts:
-                yield folder / file.relative_to(root), file.read_bytes()
+        for file in _below(root / copied):
+            path = file.relative_to(root)
+            yield folder / path, _header(path) + file.read_bytes()
+
+
+def _below(root: Path) -> Iterator[Path]:
+    for file in sorted(root.rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            yield file
+
+
+def _header(path: Path) -> bytes:
+    """What tells an editor the schema of a scenario file; nothing for other files."""
+    if path.suffix != ".yaml" or path.parts[0] != "scenarios":
+        return b""
+    return f"# yaml-language-server: $schema={os.path.relpath(_SCHEMAS, path.parent)}/scenario.json\n".encode()
 
 
 def _ignores(gitignore: Path) -> bool:

@@ -127,12 +127,13 @@ def _scenarios(draw: st.DrawFn) -> Scenario:
 
 _ANCHOR = st.sampled_from([*(f"t{n}" for n in range(5)), END])
 _OPERATOR = st.just("some_operator")
+_NAME = st.from_regex(r"[A-Za-z][A-Za-z0-9_.:#-]{0,5}", fullmatch=True)  # no @: it begins the id of an inserted turn
 _EDITS: st.SearchStrategy[list[Edit]] = st.lists(
     st.one_of(
         st.builds(Drop, operator=_OPERATOR, anchor=_ANCHOR),
         st.builds(Move, operator=_OPERATOR, anchor=_ANCHOR, offset=st.integers(-3, 3)),
         st.builds(Pad, operator=_OPERATOR, anchor=_ANCHOR, tokens=st.integers(1, 60)),
-        st.builds(Insert, operator=_OPERATOR, anchor=_ANCHOR, name=_ID, user=_TEXT, mentions=_TEXTS),
+        st.builds(Insert, operator=_OPERATOR, anchor=_ANCHOR, name=_NAME, user=_TEXT, mentions=_TEXTS),
     ),
     max_size=4,
 )

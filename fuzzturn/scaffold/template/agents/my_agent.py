@@ -20,9 +20,12 @@ Chat: TypeAlias = dict[str, Any]
 MODEL_CALLS_MAX = 8
 
 
-def build(environment: Environment, *, system: str | None = None, keep: str = "0") -> MyAgent:
-    """A fresh agent for one session. What it names, it receives: `keep` comes from --agent-option keep=…"""
-    return MyAgent(environment, system, int(keep))
+def build(environment: Environment, *, system: str | None = None, keep: str = "0", compaction: str = "keep") -> MyAgent:
+    """A fresh agent for one session. What it names, it receives: `keep` comes from --agent-option keep=…
+
+    fuzzturn itself asks for compaction="none" where it wants to know whether compaction is to blame.
+    """
+    return MyAgent(environment, system, 0 if compaction == "none" else int(keep))
 
 
 class MyAgent:
