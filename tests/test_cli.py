@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from fuzzturn.cli import run
+from fuzzturn.corpus import load_entry
 
 ROOT = Path(__file__).parent.parent
 KEYS = {
@@ -131,58 +132,46 @@ def test_a_target_keeps_only_its_kind(empty: Path) -> None:
     assert (code, result["findings"]) == (0, [])
 
 
-def test_replay_says_failing_then_fixed(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, result = fuzz()
-    file = result["findings"][0]["corpus_file"]
-    capsys.readouterr()
-    assert run(["replay", file]) == 0
+def test_replay_says_failing_then_fixed(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["replay", str(kept)]) == 0
     assert capsys.readouterr().out.startswith("FAILING")
-    assert run(["replay", file, "--strict"]) == 1
-    assert run(["replay", Path(file).stem, "--agent-option", "compaction=none"]) == 0
+    assert run(["replay", str(kept), "--strict"]) == 1
+    assert run(["replay", kept.stem, "--agent-option", "compaction=none"]) == 0
     assert "FIXED" in capsys.readouterr().out
 
 
-def test_an_entry_marked_fixed_that_fails_again_is_a_regression(empty: Path) -> None:
-    _, result = fuzz()
-    file = Path(result["findings"][0]["corpus_file"])
-    file.write_text(file.read_text().replace("status: open", "status: fixed"))
-    assert run(["replay", str(file)]) == 1
+def test_an_entry_marked_fixed_that_fails_again_is_a_regression(kept: Path) -> None:
+    edited(kept, "status: open", "status: fixed")
+    assert run(["replay", str(kept)]) == 1
 
 
 def test_an_entry_whose_checker_is_gone_is_an_error_that_names_it(
-    empty: Path, capsys: pytest.CaptureFixture[str]
+    kept: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, result = fuzz()
-    file = Path(result["findings"][0]["corpus_file"])
-    file.write_text(file.read_text().replace("checker: no_leg_over", "checker: no_leg_under"))
-    capsys.readouterr()
-    assert run(["replay", str(file)]) == 3
+    edited(kept, "checker: no_leg_over", "checker: no_leg_under")
+    assert run(["replay", str(kept)]) == 3
     out = capsys.readouterr().out
     assert out.startswith("ERROR")
     assert "'no_leg_under'" in out
     assert "did you mean 'no_leg_over'" in out
 
 
-def test_a_judge_that_sees_it_now_is_a_change(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, result = fuzz()
-    (empty / "strict.py").write_text(
+def test_a_judge_that_sees_it_now_is_a_change(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("strict.py").write_text(
         "from fuzzturn import Verdict\n\n\n"
         "class Strict:\n    def score(self, prompt):\n        return Verdict(0, 'no')\n\n\n"
         "def build():\n    return Strict()\n"
     )
-    capsys.readouterr()
-    assert run(["replay", result["findings"][0]["corpus_file"], "--judge", "strict.py:build"]) == 1
+    assert run(["replay", str(kept), "--judge", "strict.py:build"]) == 1
     assert capsys.readouterr().out.startswith("CHANGED")
 
 
-def test_a_shrunk_entry_shrinks_to_itself(empty: Path) -> None:
-    _, result = fuzz()
-    file = Path(result["findings"][0]["corpus_file"])
-    turns = result["findings"][0]["turns"]
-    assert run(["shrink", str(file), "--json", "s.json"]) == 1
+def test_a_shrunk_entry_shrinks_to_itself(kept: Path) -> None:
+    before = load_entry(kept)
+    assert run(["shrink", str(kept), "--json", "s.json"]) == 1
     again = json.loads(Path("s.json").read_text())["finding"]
-    assert [turn["user"] for turn in again["turns"]] == [turn["user"] for turn in turns]
-    assert again["id"] == result["findings"][0]["id"]
+    assert [turn["user"] for turn in again["turns"]] == [line.user for line in before.spoken().turns]
+    assert again["id"] == before.finding
 
 
 def test_run_scores_every_turn_in_window_and_block(empty: Path) -> None:
@@ -284,14 +273,12 @@ def test_the_help_loads_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_a_replay_loads_no_hypothesis(empty: Path) -> None:
-    _, result = fuzz()
-    file = result["findings"][0]["corpus_file"]
+def test_a_replay_loads_no_hypothesis(kept: Path) -> None:
     code = (
-        f"import sys\nfrom fuzzturn.cli import run\nassert run(['replay', {file!r}]) == 0\n"
+        f"import sys\nfrom fuzzturn.cli import run\nassert run(['replay', {str(kept)!r}]) == 0\n"
         "assert 'hypothesis' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=empty)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path.cwd())
 
 
 def test_ci_runs_the_readme_s_own_test_command() -> None:
@@ -354,14 +341,12 @@ def test_an_entry_marked_fixed_stays_fixed_when_it_is_found_again(
     assert f"REGRESSED {file.stem}" in capsys.readouterr().out
 
 
-def test_an_agent_that_does_nothing_has_fixed_nothing(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (empty / "idle.py").write_text(
+def test_an_agent_that_does_nothing_has_fixed_nothing(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("idle.py").write_text(
         "from fuzzturn import Reply\n\n\nclass Idle:\n    def reply(self, message):\n        return Reply('ok.')\n\n\n"
         "def build(environment):\n    return Idle()\n"
     )
-    _, result = fuzz()
-    capsys.readouterr()
-    assert run(["replay", result["findings"][0]["corpus_file"], "--agent", "idle.py:build"]) == 1
+    assert run(["replay", str(kept), "--agent", "idle.py:build"]) == 1
     out = capsys.readouterr().out
     assert out.startswith("CHANGED")
     assert "leg_ceiling was not tested" in out
@@ -517,8 +502,11 @@ def test_shrink_takes_one_entry(kept: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize("command", ["fuzz", "run", "replay"])
 def test_a_reader_that_goes_away_takes_nothing_with_it(kept: Path, command: str) -> None:
     kept.rename(entry := Path("entry.yaml"))
-    words = {"fuzz": ["lisbon_offsite", "--seed", "7", "--budget-sessions", "40"],
-             "run": ["lisbon_offsite", "--agent-option", "threshold=500"], "replay": ["--strict", str(entry)]}  # fmt: skip
+    words = {
+        "fuzz": ["lisbon_offsite", "--seed", "7", "--budget-sessions", "40"],
+        "run": ["lisbon_offsite", "--agent-option", "threshold=500"],
+        "replay": ["--strict", str(entry)],
+    }
     code = piped([command, *words[command], "--json", "a.json"])
     assert code == (1, "")
     result = json.loads(Path("a.json").read_text())
@@ -569,3 +557,27 @@ def test_a_corpus_that_cannot_be_written_loses_no_finding(empty: Path, capsys: p
     assert code == 1
     assert result["findings"][0]["corpus_file"] is None
     assert "it has no corpus file: " in capsys.readouterr().out
+
+
+def test_the_readme_s_first_command_prints_what_the_readme_shows(empty: Path) -> None:
+    readme = (ROOT / "README.md").read_text()
+    shown = readme.split("```text\n")[1].split("```")[0].splitlines()
+    arguments = readme.split("fuzzturn fuzz ")[1].splitlines()[0].split()
+    arguments[0] = str(ROOT / arguments[0])
+    done = subprocess.run(
+        [sys.executable, "-m", "fuzzturn", "fuzz", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    printed = done.stdout.splitlines()
+    assert [line for line in shown if line != "…" and line not in printed] == []
+
+
+def test_the_kept_findings_of_the_worked_example_still_fail(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = sorted(map(str, (ROOT / "corpus" / "lisbon_offsite").glob("*.yaml")))
+    assert kept
+    assert run(["replay", *kept]) == 0
+    out = capsys.readouterr().out
+    assert out.count("FAILING") == len(kept)
+    assert "changed since" not in out
+    assert run(["replay", *kept, "--agent-option", "compaction=none"]) == 0
+    assert capsys.readouterr().out.count("FIXED") == len(kept)
