@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from fuzzturn.corpus import Entry, FingerprintNote, Note, Provenance, RateNote, as_kept, pieces_of
 from fuzzturn.drive import Cast
@@ -42,7 +41,7 @@ def as_entry(found: Finding, cast: Cast, judge: FingerprintNote | None, rubric: 
         pieces=pieces_of(kept, registry),
         rubric=rubric,
         scenario=scenario_to_data(kept),
-        records=tuple(_plain(as_json(scores)) for scores in found.trial.measured.scores),
+        records=tuple(as_json(scores) for scores in found.trial.measured.scores),
     )
 
 
@@ -62,10 +61,3 @@ def _provenance(found: Finding, cast: Cast) -> Provenance:
 
 def _operators(variant: Variant) -> tuple[str, ...]:
     return tuple(sorted({edit.operator for edit in variant.edits}))
-
-
-def _plain(value: Any) -> Any:
-    """Lists as tuples, as a file reads back."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return tuple(_plain(item) for item in value) if isinstance(value, list | tuple) else value

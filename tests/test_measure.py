@@ -209,8 +209,10 @@ def test_an_agent_that_asks_without_an_answer_is_marked_and_not_blamed_for_the_s
 def test_each_broken_constraint_is_judged_by_what_its_own_call_saw() -> None:
     rent = {"id": "rent", "checker": "under_cap", "args": {"cap": 60}, "statement": "Leave 60 for the rent."}
     cap = {"id": "cap", "checker": "under_cap", "args": {"cap": 95}, "statement": kit.CAP}
-    turns: list[dict[str, Any]] = [{"id": "rules", "user": f"{kit.CAP} Leave 60 for the rent.", "states": ("cap", "rent")},
-             {"id": "buy", "user": "Buy two."}]  # fmt: skip
+    turns: list[dict[str, Any]] = [
+        {"id": "rules", "user": f"{kit.CAP} Leave 60 for the rent.", "states": ("cap", "rent")},
+        {"id": "buy", "user": "Buy two."},
+    ]
     script = kit.scenario(turns, constraints=(cap, rent))
     seen, gone = [{"role": "user", "content": turns[0]["user"]}], [{"role": "user", "content": "Buy two."}]
     buying = (ModelCall(gone), ToolCall("buy", {"price": 90}), ModelCall(seen), ToolCall("buy", {"price": 99}))

@@ -70,7 +70,7 @@ def run(arguments: Sequence[str] | None) -> int:
         code = command.main(args=None if arguments is None else list(arguments), standalone_mode=False)
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
-        print("interrupted", file=sys.stderr)
+        _complain("interrupted")
         return INTERRUPTED
     except UsageError as error:
         error.show()  # type: ignore[attr-defined]
@@ -78,7 +78,7 @@ def run(arguments: Sequence[str] | None) -> int:
     except InternalError as error:
         return _internal(error)
     except FuzzturnError as error:
-        print(error, file=sys.stderr)
+        _complain(str(error))
         return BAD_INPUT
     except Exception as error:  # noqa: BLE001 - the last line: a fault of ours must look like one, with its own code
         return _internal(error)
@@ -87,6 +87,12 @@ def run(arguments: Sequence[str] | None) -> int:
 def _internal(error: Exception) -> int:
     with tempfile.NamedTemporaryFile("w", prefix="fuzzturn-", suffix=".txt", delete=False, encoding="utf-8") as file:
         traceback.print_exception(error, file=file)
-    print(f"fuzzturn itself is at fault: {type(error).__name__}: {error}", file=sys.stderr)
-    print(f"Please report it with {file.name}, which holds the whole trace.", file=sys.stderr)
+    _complain(f"fuzzturn itself is at fault: {type(error).__name__}: {error}")
+    _complain(f"Please report it with {file.name}, which holds the whole trace.")
     return INTERNAL
+
+
+def _complain(text: str) -> None:
+    from fuzzturn.cli.terminal import Terminal
+
+    Terminal().error(text)

@@ -26,14 +26,16 @@ def check(
 
     Example: fuzzturn check scenarios/orbit/lisbon_offsite.yaml
     """
+    from fuzzturn.cli.terminal import Terminal
     from fuzzturn.project import find_project
 
+    terminal = Terminal()
     project = find_project()
     paths = [project.find_scenario(name) for name in scenarios] if scenarios else list(project.scenario_paths())
     wrong = 0
     for path, checked in _checked(project, [_shown(path) for path in paths], with_corpus=not scenarios):
         lines = [*map(str, checked.errors), *(f"warning: {problem}" for problem in checked.warnings)]
-        print("\n".join([*lines, *([] if checked.errors else [f"{path}: good"])]))
+        terminal.say("\n".join([*lines, *([] if checked.errors else [f"{path}: good"])]))
         wrong += len(checked.errors)
     return BAD_INPUT if wrong else 0
 

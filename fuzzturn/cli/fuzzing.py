@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -68,14 +67,5 @@ def fuzz(
         minutes=config.get("max_minutes") if max_minutes is None else max_minutes,
     )
     kinds = target_kinds(target or config.get("target", "any"))
-    order = Order(staging, staging.scenarios(scenarios), budget, kinds, _writable(json_file))
+    order = Order(staging, staging.scenarios(scenarios), budget, kinds, json_file)
     return foretell(order) if dry_run else campaign(order)
-
-
-def _writable(file: Path | None) -> Path | None:
-    """The JSON file; refused before anything is played rather than after."""
-    from fuzzturn.errors import InputError, Problem
-
-    if file is not None and not file.absolute().parent.is_dir():
-        raise InputError(Problem(file=str(file), what="its folder does not exist", accepted="an existing folder"))
-    return file

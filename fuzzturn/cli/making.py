@@ -13,11 +13,16 @@ def init(folder: Annotated[Path, typer.Argument(help="where; default: here")] = 
 
     Example: fuzzturn init my-project
     """
+    from fuzzturn.cli.terminal import Terminal
     from fuzzturn.scaffold import init as make
 
+    terminal = Terminal()
+
     for path in make(folder):
-        print(path)
+        terminal.say(str(path))
     enter = "" if folder.resolve() == Path.cwd() else f"cd {folder} && "
-    print(f"next: {enter}fuzzturn fuzz lisbon_offsite")
-    print("your own agent: agents/my_agent.py is a template; your own scenario: see docs/add-a-scenario.md of fuzzturn")
+    terminal.say(f"next: {enter}fuzzturn fuzz lisbon_offsite")
+    terminal.say(
+        "your own agent: agents/my_agent.py is a template; your own scenario: see docs/add-a-scenario.md of fuzzturn"
+    )
     return 0

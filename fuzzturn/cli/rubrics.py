@@ -21,7 +21,8 @@ def freeze(file: Annotated[Path, typer.Argument(help="rubrics/<rubric_id>.json")
 
     Example: fuzzturn rubric freeze rubrics/orbit-turn-quality-v4.json
     """
+    from fuzzturn.cli.terminal import Terminal
     from fuzzturn.rubric_file import freeze as lock
 
-    print(f"{file.stem} {lock(file)}")
+    Terminal().say(f"{file.stem} {lock(file)}")
     return 0

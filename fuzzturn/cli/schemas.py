@@ -13,7 +13,8 @@ def schema(kind: Annotated[str, typer.Argument(help="scenario, rubric, corpus or
 
     Example: fuzzturn schema scenario > scenario.schema.json
     """
+    from fuzzturn.cli.terminal import Terminal
     from fuzzturn.schemas import schema as made
 
-    print(json.dumps(made(kind), indent=2, ensure_ascii=False))
+    Terminal().say(json.dumps(made(kind), indent=2, ensure_ascii=False))
     return 0

@@ -3,8 +3,8 @@
 Results go to stdout, progress to stderr. rich decides about colour (NO_COLOR, TERM=dumb, redirection); nothing here
 writes a control character where there is no terminal.
 
-Saying something never fails: what the encoding lacks is written as an escape, and where nobody reads on (`| head -1`,
-a full disk) the rest is said to nobody. The command goes on and ends with the code that it would have had.
+Saying something never fails: what the encoding lacks is written as an escape; where nobody reads on (`| head -1`) the
+rest is said to nobody, and a full disk is told of once. The command goes on, and ends with the code it would have had.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ class _Console(Console):
     def print(self, *objects: Any, **how: Any) -> None:
         try:
             super().print(*objects, **how)
-        except OSError:
+        except OSError as error:
             self.on_broken_pipe()
+            with suppress(OSError):
+                sys.stderr.write(f"what there is to say cannot be written: {error.strerror}\n")
 
     def on_broken_pipe(self) -> None:
         """As the signal module's note on SIGPIPE has it: or Python would fail once more when it flushes at exit."""

@@ -47,7 +47,11 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         {"id": f"chat{i}", "user": user or "…", "optional": draw(st.booleans())}
         for i, user in enumerate(draw(st.lists(texts, max_size=3)))
     ]
-    turns = [{"id": "cap", "user": kit.CAP, "states": ("cap",)}, *chats, {"id": "buy", "user": draw(texts) or "Buy."}]
+    turns: list[dict[str, Any]] = [
+        {"id": "cap", "user": kit.CAP, "states": ("cap",)},
+        *chats,
+        {"id": "buy", "user": draw(texts) or "Buy."},
+    ]
     constraint = {"id": "cap", "checker": "under_cap", "statement": kit.CAP}
     args = draw(st.dictionaries(names, values, max_size=3))
     return scenario_to_data(kit.scenario(turns, constraints=({**constraint, "args": args},), assertions=(ASKS,)))
