@@ -7,7 +7,6 @@ data (`Turn.error`), because a harness that dies with its subject finds nothing.
 from __future__ import annotations
 
 import asyncio
-import copy
 import hashlib
 import inspect
 import re
@@ -21,7 +20,7 @@ from typing import Any
 from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, blaming, closest, origin
 from fuzzturn.ports import Agent, Environment, Reply
 from fuzzturn.scenario import Line, Scenario
-from fuzzturn.session import Event, Fingerprint, ModelCall, Session, ToolCall, Turn
+from fuzzturn.session import Event, Fingerprint, ModelCall, Session, ToolCall, Turn, copied
 
 __all__ = ["Cast", "Meter", "Prompter", "Recorder", "Saved", "Stage", "drive", "interleave", "seed_for"]
 
@@ -81,15 +80,15 @@ class Recorder:
 
     def call(self, name: str, /, **args: Any) -> Any:
         """Call a tool of the environment; what it raises is recorded and raised on."""
-        given = copy.deepcopy(args)
+        given = copied(args)
         try:
-            result = self._inner.call(name, **copy.deepcopy(args))
+            result = self._inner.call(name, **copied(args))
         except Exception as error:
             self.recorded.append(ToolCall(name, given, error=str(error) or type(error).__name__))
             raise
         if inspect.isawaitable(result):
             return self._awaited(name, given, result)
-        self.recorded.append(ToolCall(name, given, copy.deepcopy(result)))
+        self.recorded.append(ToolCall(name, given, copied(result)))
         return result
 
     async def _awaited(self, name: str, given: dict[str, Any], running: Awaitable[Any]) -> Any:
@@ -98,7 +97,7 @@ class Recorder:
         except Exception as error:
             self.recorded.append(ToolCall(name, given, error=str(error) or type(error).__name__))
             raise
-        self.recorded.append(ToolCall(name, given, copy.deepcopy(result)))
+        self.recorded.append(ToolCall(name, given, copied(result)))
         return result
 
 
@@ -180,7 +179,8 @@ class Stage:
             observed = self._environment.observe()
         if not isinstance(observed, Mapping):
             raise PortError(f"environment.observe() returned {observed!r}; it returns a mapping of JSON-able data")
-        return copy.deepcopy(dict(observed))
+        state: Mapping[str, Any] = copied(dict(observed))
+        return state
 
 
 class Prompter:
@@ -252,7 +252,7 @@ def interleave(events: Sequence[Event], recorded: Sequence[ToolCall]) -> tuple[E
             waiting.remove(match)
             merged.append(ToolCall(match.name, match.args, match.result, match.error, event.id))
         else:  # a call of the agent's own tools: it may go on changing what it handed over
-            merged.append(copy.deepcopy(event) if isinstance(event, ToolCall) else event)
+            merged.append(event.copied() if isinstance(event, ToolCall) else event)
     if not waiting:
         return tuple(merged)
     calls = [i for i, event in enumerate(merged) if isinstance(event, ModelCall)]

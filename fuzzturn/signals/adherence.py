@@ -6,7 +6,6 @@ depend on what the agent did (essay, "Two lines carry the design").
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -27,7 +26,7 @@ def adherence(turn: Turn, state: SessionState, registry: Registry, known_summari
     if not binding:
         return Adherence(None)
     if turn.tool_calls:  # a checker that changes what it is shown must not change what the judge is shown
-        turn = replace(turn, events=tuple(copy.deepcopy(e) if isinstance(e, ToolCall) else e for e in turn.events))
+        turn = replace(turn, events=tuple(e.copied() if isinstance(e, ToolCall) else e for e in turn.events))
         state = replace(state, turns=(*state.turns[:-1], turn))
     checks = tuple(_check(constraint, turn, state, registry, known_summaries) for constraint in binding)
     return Adherence(sum(check.result.passed for check in checks) / len(checks), checks)
