@@ -26,11 +26,21 @@ from typing import IO, Any
 from fuzzturn.errors import InputError, Problem
 from fuzzturn.measure import Measured
 from fuzzturn.registry import Registry
+from fuzzturn.scenario import Scenario
 from fuzzturn.scores import TurnScores
 from fuzzturn.session import Chat, Compaction, Event, Message, ModelCall, Session, ToolCall, Turn
 from fuzzturn.variant import Variant, edit_to_json
 
-__all__ = ["SCHEMA", "Run", "digest", "score_records", "session_from_json", "session_to_json", "write_json"]
+__all__ = [
+    "SCHEMA",
+    "Run",
+    "digest",
+    "scenario_digest",
+    "score_records",
+    "session_from_json",
+    "session_to_json",
+    "write_json",
+]
 
 SCHEMA = 1
 _DEEPEST = 60
@@ -100,6 +110,11 @@ def write_json(path: Path, data: Mapping[str, Any]) -> None:
 def digest(value: object) -> str:
     """First 16 hex of the sha256 of canonical JSON."""
     return hashlib.sha256(_dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def scenario_digest(scenario: Scenario) -> str:
+    """Tells two versions of a scenario apart, whatever their file looks like."""
+    return digest(scenario.model_dump(mode="json", by_alias=True))
 
 
 def session_to_json(session: Session) -> dict[str, Any]:

@@ -84,6 +84,8 @@ def test_fuzz_leaves_a_run_folder_with_every_session_and_score(empty: Path) -> N
     folder = empty / ".fuzzturn" / "runs" / result["run"]
     sessions = [json.loads(line) for line in (folder / "sessions.jsonl").read_text().splitlines()]
     assert len(sessions) == result["spent"]["sessions"] == 11
+    assert all(session.keys() >= {"schema", "id", "scenario_digest", "edits", "seed", "sample"} for session in sessions)
+    assert len({session["scenario_digest"] for session in sessions}) == 1
     scores = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
     assert {record["signal"] for record in scores} == {
         "adherence",

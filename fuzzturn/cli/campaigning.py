@@ -19,7 +19,7 @@ from fuzzturn.drive import Meter
 from fuzzturn.errors import InputError, Problem, closest
 from fuzzturn.finding import KINDS, Kind
 from fuzzturn.keep import as_entry
-from fuzzturn.records import Run, write_json
+from fuzzturn.records import Run, scenario_digest, write_json
 from fuzzturn.report import Names, campaign_json, counted, finding_block, finding_json
 from fuzzturn.scenario import Scenario
 from fuzzturn.search import Campaign, Finding, Outcome, search
@@ -129,13 +129,15 @@ def _campaign(order: Order, scenario: Scenario) -> Campaign:
 
 async def _search(campaign: Campaign, order: Order, run: Run, allowance: Allowance) -> Outcome:
     name, heard, wrong = campaign.scenario.scenario, 0, 0
+    cast = campaign.cast
+    fixed = {"seed": cast.seed, "sample": cast.sample, "scenario_digest": scenario_digest(campaign.scenario)}
     _interrupts(allowance, order.terminal)
     with order.terminal.campaign(name, campaign.sessions) as tell:
 
         def hear(trial: Trial) -> None:
             nonlocal heard, wrong
             session = f"{name}-{heard:05d}"
-            run.session(session, trial.variant, trial.measured, campaign.registry, seed=campaign.cast.seed)
+            run.session(session, trial.variant, trial.measured, campaign.registry, **fixed)
             heard, wrong = heard + 1, wrong + bool(trial.failures)
             tell(heard, wrong, allowance.meter.agent_turns)
 

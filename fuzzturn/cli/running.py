@@ -43,7 +43,7 @@ def run(
     from fuzzturn.cli.staging import Staging
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.project import find_project
-    from fuzzturn.records import SCHEMA, Run, write_json
+    from fuzzturn.records import SCHEMA, Run, scenario_digest, write_json
     from fuzzturn.report import session_json, session_table
 
     project = find_project()
@@ -56,7 +56,8 @@ def run(
     for scenario in staging.scenarios(scenarios):
         trial = asyncio.run(_play(staging, scenario))
         measured = trial.measured
-        record.session(scenario.scenario, trial.variant, measured, staging.registry, seed=staging.chosen.seed)
+        fixed = {"seed": staging.chosen.seed, "sample": 0, "scenario_digest": scenario_digest(scenario)}
+        record.session(scenario.scenario, trial.variant, measured, staging.registry, **fixed)
         terminal.say(f"{scenario.scenario}  (agent {staging.chosen.agent}, rubric {staging.rubric.rubric_id})")
         terminal.say(session_table(measured, agent=staging.chosen.agent))
         checkers = {c.checker for c in scenario.constraints}
