@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import inspect
-import re
 import uuid
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +17,11 @@ from typing import Any
 
 from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, blaming, closest, origin
 from fuzzturn.ports import Agent, Environment, Reply
+from fuzzturn.prompter import Prompter
 from fuzzturn.scenario import Line, Scenario
 from fuzzturn.session import Event, Fingerprint, ModelCall, Session, ToolCall, Turn, copied
 
-__all__ = ["Cast", "Meter", "Prompter", "Recorder", "Saved", "Stage", "drive", "interleave", "seed_for"]
+__all__ = ["Cast", "Meter", "Recorder", "Saved", "Stage", "drive", "interleave", "seed_for"]
 
 SETTLE_SECONDS = 30.0
 
@@ -183,37 +182,6 @@ class Stage:
         return state
 
 
-class Prompter:
-    """Says what the scripted user says next: the next scripted turn, or an answer to the agent's question."""
-
-    def __init__(self, spoken: Scenario) -> None:
-        self._lines = list(spoken.turns)
-        self._answers = spoken.answers
-        self._given: Counter[int] = Counter()
-        self._scripted = 0
-        self.off_script_at: int | None = None
-
-    def next(self, last: Turn | None) -> tuple[Line, bool] | None:
-        """The next message and whether it is automatic; None = the script is over."""
-        if last is not None and (answer := self._answer(last)) is not None:
-            return answer, True
-        if self._scripted == len(self._lines):
-            return None
-        self._scripted += 1
-        return self._lines[self._scripted - 1], False
-
-    def _answer(self, last: Turn) -> Line | None:
-        question = _question(last.text)
-        if question is None or last.error is not None:
-            return None
-        for i, answer in enumerate(self._answers):
-            if self._given[i] < answer.max and any(re.search(p, question, re.I) for p in answer.asks):
-                self._given[i] += 1
-                return Line(id=f"auto{sum(self._given.values())}", user=answer.user)
-        self.off_script_at = self.off_script_at or last.n
-        return None
-
-
 async def drive(cast: Cast, spoken: Scenario, meter: Meter | None = None) -> Session:
     """Speak a whole scenario to a fresh agent, from the first turn to the last."""
     stage = Stage(cast, spoken, meter or Meter())
@@ -261,12 +229,6 @@ def interleave(events: Sequence[Event], recorded: Sequence[ToolCall]) -> tuple[E
     for k in reversed(range(len(waiting))):
         merged.insert(calls[min(k, len(calls) - 1)] + 1, waiting[k])
     return tuple(merged)
-
-
-def _question(text: str) -> str | None:
-    """The agent's question, where its message ends in one; None where it asks nothing."""
-    stripped = text.rstrip()
-    return stripped if stripped.endswith("?") else None
 
 
 async def _reply(agent: Any, message: str) -> Reply:

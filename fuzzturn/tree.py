@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fuzzturn.drive import Cast, Meter, Prompter, Saved, Stage
+from fuzzturn.drive import Cast, Meter, Saved, Stage
+from fuzzturn.prompter import Prompter
 from fuzzturn.scenario import Line, Scenario
 from fuzzturn.session import Session, Turn
 
