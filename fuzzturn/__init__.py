@@ -33,6 +33,7 @@ _HOME = {
     "SessionState": "checkers",
     "Tool": "ports",
     "ToolCall": "session",
+    "Turn": "session",
     "Variant": "variant",
     "Verdict": "ports",
     "checker": "checkers",

@@ -45,31 +45,36 @@ def variants(of: Scenario | str | Path) -> SearchStrategy[Variant]:
 def play(
     what: Variant | Scenario | str | Path,
     *,
-    agent: str | Callable[..., Agent] = "orbit",
+    agent: str | Callable[..., Agent] | None = None,
     options: Mapping[str, str] | None = None,
     judge: Judge | None = None,
     seed: int = 0,
 ) -> Trial:
     """Speak a scenario or variant to an agent once and score every turn; `trial.failures` is what went wrong.
 
-    `agent` as on the command line, or a build function. Without a judge nothing is judged; with one, the turns at
-    which a checker failed are, in every context. Raises AgentError where the agent raises: a test must not pass
-    because of that. Not for use inside a running event loop.
+    `agent` as on the command line, or a build function; None = the project's, with its options. Without a judge
+    nothing is judged; with one, the turns at which a checker failed are, in every context. Raises AgentError where the
+    agent raises: a test must not pass because of that. Not for use inside a running event loop.
     """
     variant = what if isinstance(what, Variant) else Variant(what if isinstance(what, Scenario) else scenario(what))
-    trial = asyncio.run(_play(variant, _cast(variant.scenario, agent, options or {}, seed), judge))
+    cast = _cast(variant.scenario, agent, options or {}, seed)
+    trial = asyncio.run(_play(variant, cast, judge))
     if (error := trial.measured.session.error) is not None:
         raise AgentError(f"the agent raised {error}")
     return trial
 
 
-def _cast(of: Scenario, agent: str | Callable[..., Agent], options: Mapping[str, str], seed: int) -> Cast:
+def _cast(of: Scenario, agent: str | Callable[..., Agent] | None, options: Mapping[str, str], seed: int) -> Cast:
     project = find_project()
+    if agent is None:
+        agent = str(project.config.get("agent", "orbit"))
+        set_here = (option.partition("=") for option in project.config.get("agent_option", ()))
+        options = {key: value for key, _, value in set_here} | dict(options)
     build: Callable[..., Any]
     if callable(agent):
         name, build = getattr(agent, "__name__", type(agent).__name__), agent
     else:
-        name, build = agent, project.load_callable(agent) if ":" in agent else project.shipped("agent", agent)
+        name, build = agent, project.player("agent", agent)
     make = project.load_scenarios_content().get("environment", of.environment).function
     return Cast(build=build, make_environment=make, name=name, options=options, seed=seed)
 

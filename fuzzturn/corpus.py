@@ -26,7 +26,7 @@ from fuzzturn.scenario_file import parse_scenario
 from fuzzturn.scores import Breach, JudgeContext, Visibility
 
 __all__ = [
-    "Entry", "FingerprintNote", "Note", "Provenance", "RateNote", "as_kept", "load_entry", "pieces_of",
+    "Entry", "FingerprintNote", "Note", "Provenance", "RateNote", "as_kept", "entry_path", "load_entry", "pieces_of",
     "save_entry",
 ]  # fmt: skip
 
@@ -142,9 +142,16 @@ class Entry(Part):
         )
 
 
-def save_entry(entry: Entry, folder: Path) -> Path:
-    """Write `<folder>/<scenario>/<finding>.yaml`, replacing an entry of the same id. Raises InputError."""
-    path = folder / entry.provenance.scenario / f"{entry.finding}.yaml"
+def entry_path(entry: Entry, folder: Path) -> Path:
+    """Where an entry goes: `<folder>/<scenario>/<finding>.yaml`."""
+    return folder / entry.provenance.scenario / f"{entry.finding}.yaml"
+
+
+def save_entry(entry: Entry, folder: Path, *, beside: bool = False) -> Path:
+    """Write the entry at its path, replacing one of the same id; or `beside` that one. Raises InputError."""
+    path = entry_path(entry, folder)
+    if beside:
+        path = path.with_stem(f"{path.stem}-again")
     text = dump(_to_data(entry))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -254,7 +254,7 @@ def _signals(scores: TurnScores) -> Iterator[str]:
     a, p = scores.adherence, scores.progress
     honoured = f"{len(a.checks) - len(a.failed)} of {len(a.checks)} binding honoured ({len(a.exercised)} exercised)"
     failed = len(scores.assertions.failures)
-    asserted = "not scored: none scripted here" if scores.assertions.value is None else f"{failed} failed"
+    asserted = "not scored: none scripted here" if scores.assertions.value is None else f"{failed or 'none'} failed"
     yield f"    adherence    {'not scored: nothing binds' if a.value is None else honoured}"
     yield f"    assertions   {asserted}"
     yield f"    progress     {'not scored' if p.value is None else f'{p.value:.2f} {p.trend}'}"

@@ -96,6 +96,8 @@ class Outcome:
     agent_errors: Mapping[str, int]
     """The distinct errors that agents raised, and how many sessions each ended."""
     judge_unscored: int
+    unscored_because: str
+    """The judge's first reason for giving no score; "" where it always gave one."""
     threshold: Threshold | None
     undecided: int = 0
     """Failures that did not show again when their session was played afresh: nothing is claimed of them."""
@@ -113,6 +115,7 @@ class _Tally:
     exercised: Counter[str] = field(default_factory=Counter)
     off_script: int = 0
     unscored: int = 0
+    unscored_because: str = ""
     errors: Counter[str] = field(default_factory=Counter)
     smallest: dict[Pinned, tuple[Case, Tree, Variant]] = field(default_factory=dict)
     """With the tree it was played in and the whole variant that it was cut from."""
@@ -125,7 +128,10 @@ class _Tally:
             self.errors[session.error] += 1
         for scores in trial.measured.scores:
             self.exercised.update(check.checker for check in scores.adherence.exercised)
-            self.unscored += sum(judgement.score is None for judgement in scores.judge.values())
+            for judgement in scores.judge.values():
+                if judgement.score is None:
+                    self.unscored += 1
+                    self.unscored_because = self.unscored_because or judgement.reason
         for failure in trial.failures:
             if failure.kind in self.kinds:
                 self._keep_smaller(trial, failure.pinned(), tree)
@@ -173,6 +179,7 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
         off_script=tally.off_script,
         agent_errors=dict(tally.errors),
         judge_unscored=tally.unscored,
+        unscored_because=tally.unscored_because,
         threshold=bench.threshold,
         notes=() if distrust is None else (distrust,),
         undecided=len(shrunk) - len(found),

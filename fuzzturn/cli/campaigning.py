@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -14,7 +15,7 @@ from typing import Any
 
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
-from fuzzturn.corpus import Entry, load_entry, save_entry
+from fuzzturn.corpus import Entry, entry_path, load_entry, save_entry
 from fuzzturn.drive import Meter
 from fuzzturn.errors import InputError, Problem, closest
 from fuzzturn.finding import KINDS, Kind
@@ -99,7 +100,8 @@ def foretell(order: Order) -> int:
         total += (budget.sessions + 1) * turns
         terminal.say(
             f"{scenario.scenario}: {counted(turns, 'scripted turn')}, up to {budget.sessions} variants in cells of 25; "
-            f"about {(budget.sessions + 1) * turns} agent turns less what shared beginnings save, and shrinking on top"
+            f"about {(budget.sessions + 1) * turns} agent turns less what shared beginnings save; shrinking takes "
+            "up to some hundreds more for each finding"
         )
     chosen = order.staging.chosen
     terminal.say(f"agent {chosen.agent}, judge {chosen.judge} in {', '.join(chosen.contexts)}, seed {chosen.seed}")
@@ -169,20 +171,24 @@ def _interrupts(allowance: Allowance, terminal: Terminal) -> None:
 def _keep(found: Finding, campaign: Campaign, order: Order, run: Run, blocks: list[str]) -> dict[str, Any]:
     """Write the finding's entry; what there is to say of it is added to `blocks`."""
     entry = as_entry(found, campaign.cast, order.staging.judge_note, campaign.rubric, campaign.registry)
-    path = order.staging.home / "corpus" / entry.provenance.scenario / f"{entry.finding}.yaml"
+    corpus = order.staging.home / "corpus"
+    path = entry_path(entry, corpus)
     regressed = _was_fixed(path, order.terminal)
-    shown = str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
     if regressed:
-        blocks.append(f"REGRESSED {entry.finding}: {shown} was marked fixed, and it fails again")
-    again = f"fuzzturn replay {shown}{order.staging.agent_words}"
-    record = finding_json(found, corpus_file=shown)
+        blocks.append(f"REGRESSED {entry.finding}: {_from_here(path)} is marked fixed and stays as it is; see below")
     try:
-        save_entry(entry.model_copy(update={"status": "fixed"}) if regressed else entry, order.staging.home / "corpus")
+        path = save_entry(entry, corpus, beside=regressed)
+        again = f"fuzzturn replay {_from_here(path)}{order.staging.agent_words}"
+        record = finding_json(found, corpus_file=_from_here(path))
     except InputError as error:  # the other findings, and what is recorded of this one, are kept all the same
-        again, record["corpus_file"] = f"it has no corpus file: {error}", None
+        again, record = f"it has no corpus file: {error}", finding_json(found, corpus_file=None)
     blocks.append(_block(found, entry, order.terminal.width, again))
     run.append("findings", {"schema": 1, "run": run.id} | record)
     return record
+
+
+def _from_here(path: Path) -> str:
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def _was_fixed(path: Path, terminal: Terminal) -> bool:
@@ -236,28 +242,39 @@ def _conclude(
     order: Order, pairs: Sequence[tuple[Outcome, list[dict[str, Any]]]], result: dict[str, Any], allowance: Allowance
 ) -> int:
     terminal, spent = order.terminal, result["spent"]
-    ended = sum(times for o, _ in pairs for times in o.agent_errors.values())
-    for error, times in ((e, n) for o, _ in pairs for e, n in o.agent_errors.items()):
+    errors = Counter[str]()
+    for outcome, _ in pairs:
+        errors.update(outcome.agent_errors)
+    for error, times in errors.items():
         terminal.error(f"{counted(times, 'session')} ended because the agent raised {error}")
-    if not result["findings"] and ended < spent["sessions"]:
+    if not result["findings"] and errors.total() < spent["sessions"]:
         played = f"{counted(spent['sessions'], 'session')}, {counted(spent['agent_turns'], 'agent turn')} executed"
         terminal.say(f"nothing found in {played}")
     checkers = {c.checker for o, _ in pairs for c in o.base.measured.spoken.constraints}
     if idle := sorted(checkers - result["exercised"].keys()):
         terminal.say(f"never exercised, so never tested: {', '.join(idle)}")
-    if result["judge_unscored"]:
-        terminal.note(f"the judge gave no score {counted(result['judge_unscored'], 'time')}")
-    if result["undecided"]:
-        terminal.error(f"{counted(result['undecided'], 'failure')} did not show again in a fresh run: "
-                       "the agent, the environment or the judge does not repeat itself")  # fmt: skip
+    _remark(order, pairs, result, allowance)
     if allowance.stopped == "interrupted":
         return INTERRUPTED
     if result["findings"]:
         return FOUND
-    if result["undecided"]:
+    if result["undecided"] or len(pairs) < len(order.scenarios):
         return CAPPED
-    if len(pairs) < len(order.scenarios):
-        terminal.error(f"stopped by --{'budget-turns' if allowance.stopped == 'turns' else 'max-minutes'} "
-                       f"before {counted(len(order.scenarios) - len(pairs), 'scenario')} began")  # fmt: skip
-        return CAPPED
-    return ONLY_ERRORS if ended else 0
+    return ONLY_ERRORS if errors else 0
+
+
+def _remark(
+    order: Order, pairs: Sequence[tuple[Outcome, list[dict[str, Any]]]], result: dict[str, Any], allowance: Allowance
+) -> None:
+    """What limits how far the result can be trusted."""
+    terminal = order.terminal
+    if unscored := result["judge_unscored"]:
+        reason = next((outcome.unscored_because for outcome, _ in pairs if outcome.unscored_because), "")
+        terminal.note(f"the judge gave no score {counted(unscored, 'time')}: {reason}")
+    if undecided := result["undecided"]:
+        terminal.error(f"{counted(undecided, 'failure')} did not show again in a fresh run: "
+                       "the agent, the environment or the judge does not repeat itself")  # fmt: skip
+    if allowance.stopped in ("turns", "minutes"):
+        option = "--budget-turns" if allowance.stopped == "turns" else "--max-minutes"
+        asked = len(order.scenarios) * (order.budget.sessions + 1)
+        terminal.error(f"stopped by {option} after {result['spent']['sessions']} of {counted(asked, 'session')}")

@@ -140,10 +140,12 @@ def _bench(ready: Staging, entry: Entry, spoken: Scenario) -> Bench:
 
 
 def _tell(terminal: Terminal, path: Path, entry: Entry | None, replayed: Replayed) -> None:
-    what = f"  {entry.kind} of {entry.constraint or entry.milestone or entry.turn_id}" if entry else ""
+    what = f"  {entry.kind} of {entry.constraint or entry.milestone or entry.turn_id}, {entry.status}" if entry else ""
     terminal.say(f"{replayed.outcome:<8} {path}{what}")
     for line in replayed.detail.splitlines():
         terminal.say(f"         {line}")
+    if entry is not None and entry.status == "open" and replayed.outcome == "FIXED":
+        terminal.say("         write `status: fixed` into it, and replay exits 1 when it fails again")
     if replayed.changed:
         terminal.say(f"         note: changed since this entry was written: {', '.join(replayed.changed)}")
 

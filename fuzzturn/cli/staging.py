@@ -89,11 +89,7 @@ class Staging:
         return FingerprintNote(name=label(self.chosen.judge), identity=identity if isinstance(identity, str) else None)
 
     def _callable(self, kind: Literal["agent", "judge"], spec: str) -> Any:
-        if ":" not in spec:
-            return self.project.shipped(kind, spec)
-        inside = self.project.root and self.project.root / spec.rpartition(":")[0]
-        named_by_config = self.project.config.get(kind) == spec and inside is not None and inside.is_file()
-        return self.project.load_callable(f"{self.project.root}/{spec}" if named_by_config else spec)
+        return self.project.player(kind, spec)
 
 
 def label(spec: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
@@ -48,6 +49,8 @@ def _from_file(file: Path, roots: Iterable[Path]) -> ModuleType:
         raise InputError(Problem(file=str(file), what="there is no such file", accepted=_FORMS))
     folders = [(root, root.resolve() / content) for root in roots for content in _CONTENT]
     within = (root for root, folder in folders if file.resolve().is_relative_to(folder))
+    if (folder := str(file.resolve().parent)) not in sys.path:
+        sys.path.append(folder)  # as for a script: an agent is seldom one file
     return load_module(next(within, file.parent), file)
 
 

@@ -83,6 +83,14 @@ class Project:
         """The function that `path/to/file.py:name` or `package.module:name` names. Raises InputError."""
         return load_callable(spec, self.roots)
 
+    def player(self, kind: Literal["agent", "judge"], spec: str) -> Callable[..., Any]:
+        """The build of an agent or judge by shipped name or spec. A path that the project's file names begins there."""
+        if ":" not in spec:
+            return self.shipped(kind, spec)
+        if self.root is not None and self.config.get(kind) == spec and (self.root / spec.rpartition(":")[0]).is_file():
+            return self.load_callable(f"{self.root}/{spec}")
+        return self.load_callable(spec)
+
     def shipped(self, kind: Literal["agent", "judge"], name: str) -> Callable[..., Any]:
         """The `build` of an agent or judge that comes with a scenario folder. Raises UnknownName.
 
