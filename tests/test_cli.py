@@ -337,10 +337,13 @@ def test_an_entry_marked_fixed_stays_fixed_when_it_is_found_again(
     _, result = fuzz()
     file = Path(result["findings"][0]["corpus_file"])
     file.write_text(file.read_text().replace("status: open", "status: fixed"))
+    guarded = file.read_bytes()
     capsys.readouterr()
-    fuzz()
-    assert "status: fixed" in file.read_text()
+    _, again = fuzz()
+    assert file.read_bytes() == guarded  # the session that was once mended is not replaced by another one
+    assert again["findings"][0]["corpus_file"] == str(file.with_stem(f"{file.stem}-again"))
     assert f"REGRESSED {file.stem}" in capsys.readouterr().out
+    assert run(["replay", str(file.with_stem(f"{file.stem}-again"))]) == 0
 
 
 def test_an_agent_that_does_nothing_has_fixed_nothing(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
