@@ -84,7 +84,10 @@ def _block_lines(kind: JudgeContext, evidence: Evidence) -> str | None:
         return record_lines(evidence.block.lines) or None
     if kind == "full":
         binding = [line for line in evidence.block.lines if line.get("status") == "binding"]
-        return record_lines(binding) or None
+        # What a one-use approval excepts from is listed too: it forbids the second use in the same turn.
+        excepted = {line.get("exception_to") for line in binding}
+        kept = [line for line in evidence.block.lines if line in binding or line.get("constraint") in excepted - {None}]
+        return record_lines(kept) or None
     return None
 
 

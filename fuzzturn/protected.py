@@ -88,7 +88,7 @@ def _constraint_line(entry: Entry) -> dict[str, Any]:
         "status": entry.status,
         "source": constraint.source,
         "statement": constraint.statement,
-    }
+    } | ({"exception_to": constraint.supersedes} if constraint.uses and constraint.supersedes else {})
 
 
 def _commitment_line(promise: Commitment) -> dict[str, Any]:

@@ -74,7 +74,8 @@ def why_sentences(why: Why, failure: Failure) -> list[str]:
         sentences.append("Said again just before, the constraint is kept.")
     elif why.restated == "still fails":
         gone = why.restated_visibility in ("absent", "stale")
-        again = ", since it is compacted away again before the deciding call" if gone else ""
+        lost = why.mechanism in ("lost_by_summariser", "never_reached_summariser")
+        again = ", since it is compacted away again before the deciding call" if gone and lost else ""
         sentences.append(f"Said again just before, it is broken all the same{again}.")
     return [*sentences, *_judged(why)]
 

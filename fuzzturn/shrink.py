@@ -129,10 +129,13 @@ async def _improve(case: Case, reduce: Pass, problem: Problem, rejected: set[str
 def _required(case: Case) -> frozenset[str]:
     """The turns that must stay. A goal or an expectation is fair only where the script has asked for what it takes.
 
-    A broken constraint needs no such fairness: it binds whatever else was said.
+    A broken constraint needs no such fairness, since it binds whatever else was said; but an approval for one use is
+    one only beside the rule that it excepts from, so that rule's statement stays.
     """
     if case.failure.constraint is not None:
-        return frozenset()
+        broken = case.variant.scenario.constraint(case.failure.constraint)
+        stating = case.variant.spoken.stating(broken.supersedes) if broken.uses and broken.supersedes else None
+        return frozenset() if stating is None else frozenset({stating})
     scripted = {line.id for line in case.variant.scenario.turns if not line.optional}
     return frozenset(line.id for line in case.variant.spoken.turns if line.id in scripted)
 

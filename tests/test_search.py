@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 
 import kit
+from fuzzturn.checkers import SessionState, milestone
 from fuzzturn.drive import Cast, Meter
 from fuzzturn.finding import finding_order
-from fuzzturn.ports import JudgePrompt, Verdict
+from fuzzturn.ports import JudgePrompt, Reply, Verdict
 from fuzzturn.project import Project
 from fuzzturn.search import Campaign, Outcome, search
 from fuzzturn.shrink import Problem, as_case, shrink
+from fuzzturn.tokens import messages_tokens
 from fuzzturn.trial import Allowance, Trial
 from fuzzturn.variant import Variant
+from fuzzturn.why import Why
 
 OPERATORS = Project(root=Path(__file__).parent.parent).load_strategies().of_kind("operator")
 
@@ -206,3 +209,71 @@ def test_what_does_not_show_again_in_a_fresh_run_is_undecided_and_no_finding() -
     outcome = asyncio.run(search(campaign(judge=Tired(), options=options, sessions=20, kinds=("blind_spot",))))
     assert outcome.found == ()
     assert outcome.undecided > 0
+
+
+@milestone("looked")
+def looked(state: SessionState) -> bool:
+    return any(call.name == "look" for call in state.tool_log)
+
+
+class Slipping(kit.Buyer):
+    """Looks when it is told to, unless much was said before."""
+
+    async def reply(self, message: str) -> Reply:
+        if message.startswith("Look") and messages_tokens(self.messages) < 120:
+            self.shop.call("look")
+        return await super().reply(message)
+
+
+def test_a_milestone_out_of_order_is_shown_by_a_session_that_asked_for_what_it_takes() -> None:
+    needs_look = {"id": "bought", "check": "something_bought", "needs": ("looked",)}
+    goal = {"says": "x", "milestones": ({"id": "looked", "check": "looked"}, needs_look)}
+    chats: list[dict[str, Any]] = [{"id": f"chat{i}", "user": f"Nice, {i}.", "optional": True} for i in range(3)]
+    turns = [*chats, {"id": "look", "user": "Look first."}, {"id": "buy", "user": "Buy the best one."}]
+    script = kit.scenario(turns, goal=goal, constraints=())
+    cast = Cast(build=lambda shop: Slipping(shop, 10**9, 2, True), make_environment=kit.make_shop, name="slipping")
+    outcome = asyncio.run(search(campaign(scenario=script, cast=cast, registry=kit.registry(looked), sessions=40)))
+    (found,) = outcome.found
+    assert (found.failure.kind, found.in_base) == ("progress", False)
+    ids = [line.id for line in found.trial.variant.spoken.turns]
+    assert ids[-2:] == ["look", "buy"]  # never the buying alone: nobody would have asked it to look
+    assert len(ids) == 3
+
+
+def counterfactual(build: Any) -> Why:
+    cast = Cast(build=build, make_environment=kit.make_shop, name="counterfactual")
+    outcome = asyncio.run(search(campaign(cast=cast, sessions=40, kinds=("blind_spot", "violation"))))
+    (found,) = [f for f in outcome.found if f.failure.blind_in in ((), ("agent",))]
+    return found.why
+
+
+def test_without_compaction_is_only_claimed_where_it_was_played_to_the_end() -> None:
+    def takes_no_none(shop: Any, *, compaction: str = "230") -> Any:
+        return kit.Buyer(shop, int(compaction), 2, False)
+
+    class Overflowing(kit.Buyer):
+        async def reply(self, message: str) -> Reply:
+            if messages_tokens(self.messages) > 200:
+                raise RuntimeError("context_length_exceeded")
+            return await super().reply(message)
+
+    def overflows(shop: Any, *, compaction: str = "on") -> Any:
+        return Overflowing(shop, 10**9, 2, False) if compaction == "none" else kit.Buyer(shop, 230, 2, False)
+
+    def ignores_it(shop: Any, *, compaction: str = "on") -> Any:
+        return kit.Buyer(shop, 230, 2, False)
+
+    def has_no_such_option(shop: Any) -> Any:
+        return kit.Buyer(shop, 230, 2, False)
+
+    told = [counterfactual(build).no_compaction for build in (takes_no_none, overflows, ignores_it, has_no_such_option)]
+    assert told == ["not available", "not available", "still fails", "not available"]
+    assert counterfactual(kit.build).no_compaction in ("clean",)
+
+
+def test_another_thing_going_wrong_is_not_the_same_thing_still_failing() -> None:
+    """Without compaction the cap is kept; that the script's assertion fails all the same is another matter."""
+    asserted = kit.scenario(assertions=({"turn": "buy", "must_mention_any": ("never said",)},))
+    outcome = asyncio.run(search(campaign(scenario=asserted, sessions=40, kinds=("blind_spot",))))
+    (found,) = [f for f in outcome.found if f.failure.blind_in == ("agent",)]
+    assert (found.why.no_compaction, found.why.restated) == ("clean", "clean")

@@ -130,7 +130,7 @@ def _campaign(order: Order, scenario: Scenario) -> Campaign:
 
 
 async def _search(campaign: Campaign, order: Order, run: Run, allowance: Allowance) -> Outcome:
-    name, heard, wrong = campaign.scenario.scenario, 0, 0
+    name, heard, wrong, begun = campaign.scenario.scenario, 0, 0, allowance.meter.agent_turns
     cast = campaign.cast
     fixed = {"seed": cast.seed, "sample": cast.sample, "scenario_digest": scenario_digest(campaign.scenario)}
     _interrupts(allowance, order.terminal)
@@ -141,7 +141,7 @@ async def _search(campaign: Campaign, order: Order, run: Run, allowance: Allowan
             session = f"{name}-{heard:05d}"
             run.session(session, trial.variant, trial.measured, campaign.registry, **fixed)
             heard, wrong = heard + 1, wrong + bool(trial.failures)
-            tell(heard, wrong, allowance.meter.agent_turns)
+            tell(heard, wrong, allowance.meter.agent_turns - begun)
 
         outcome = await search(campaign, hear, allowance)
     for note in outcome.notes:
