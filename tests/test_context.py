@@ -12,7 +12,7 @@ import kit
 from fuzzturn.context import WINDOW_TURNS, Evidence, prompt
 from fuzzturn.ledger import Ledger, opening, speak
 from fuzzturn.ports import JudgePrompt
-from fuzzturn.protected import protect, record_lines
+from fuzzturn.protected import commitments, protect, record_lines
 from fuzzturn.scores import JudgeContext
 from fuzzturn.session import Chat, Commitment, Message, ToolCall, Turn
 
@@ -127,3 +127,53 @@ def test_the_block_never_loses_a_constraint(texts: list[str], lifted: int, said:
     assert (block.overflow is None) == (block.tokens <= budget)
     assert block.overflow is None or not inside
     assert [json.loads(line) for line in record_lines(block.lines).splitlines()] == [dict(line) for line in block.lines]
+
+
+def test_no_commitment_rule_for_the_language_is_unknown_and_not_none() -> None:
+    without_rules, without_promises = protect(Ledger(), None), protect(Ledger(), [])
+    assert (without_rules.commitments_known, without_promises.commitments_known) == (False, True)
+    assert without_rules.record()["commitments"] == "unknown"
+    assert without_promises.record()["commitments"] == "known"
+
+
+def test_a_block_of_exactly_the_budget_fits() -> None:
+    promises = [Commitment(1, "I will call you back", "r")]
+    size = protect(Ledger(), promises).tokens
+    assert protect(Ledger(), promises, budget=size).left_out == ()
+    assert protect(Ledger(), promises, budget=size).overflow is None
+    assert protect(Ledger(), promises, budget=size - 1).left_out == tuple(promises)
+
+
+def test_a_promise_that_two_rules_find_is_one_promise() -> None:
+    turn = Turn(n=1, id="t", user="x", events=(Message("I will call. I will write."),))
+    (rule,) = kit.registry().of_kind("commitment")
+    assert [promise.text for promise in commitments(turn, [rule, rule])] == ["I will call", "I will write"]
+
+
+def test_an_approval_s_rule_stands_beside_it_in_the_block_and_in_the_full_context() -> None:
+    words = "This once 100."
+    once = {
+        "id": "once",
+        "checker": "under_cap",
+        "args": {"cap": 100},
+        "statement": words,
+        "supersedes": "cap",
+        "uses": 1,
+    }
+    turns = [
+        {"id": "cap", "user": kit.CAP, "states": ("cap",)},
+        {"id": "once", "user": words, "states": ("once",)},
+    ]
+    script = kit.scenario(turns, constraints=(SCRIPT.constraints[0].model_dump(by_alias=True), once))
+    ledger = opening(script)
+    said = []
+    for n, line in enumerate(script.turns, start=1):
+        ledger = speak(ledger, script, line, n)
+        said.append(Turn(n=n, id=line.id, user=line.user))
+    given = Evidence(
+        scenario=script, rubric=kit.RUBRIC, turns=said, ledger=ledger, block=protect(ledger, []), seen=None
+    )
+    for kind in ("window+block", "full"):
+        lines = [json.loads(line) for line in str(asked(kind, given).block).splitlines()]
+        assert {line["constraint"]: line["status"] for line in lines} == {"once": "binding", "cap": "superseded"}
+        assert [line.get("exception_to") for line in lines if line["constraint"] == "once"] == ["cap"]

@@ -33,6 +33,22 @@ def test_visibility_tells_verbatim_summary_stale_and_absent_apart() -> None:
     assert visibility(CAP, [], (), Ledger()) == "absent"
 
 
+def test_a_scripted_paraphrase_counts_as_the_statement_and_no_values_count_as_nothing() -> None:
+    said = CAP.model_copy(update={"paraphrases": ("Fifty coins is the most.",)})
+    assert visibility(said, [user("Fifty coins is the most.")], (), Ledger()) == "verbatim"
+    assert visibility(said, [user("Fifty coins is the most.")], ("Fifty coins is the most.",), Ledger()) == "in_summary"
+    bare = CAP.model_copy(update={"args": {}})
+    assert visibility(bare, [user("The user wants a lamp.")], ("The user wants a lamp.",), Ledger()) == "absent"
+
+
+def test_a_superseded_version_beside_the_newer_one_is_not_stale() -> None:
+    newer = CAP.model_copy(update={"id": "more", "statement": "Make it 80.", "supersedes": "cap"})
+    ledger = speak(opening(SCRIPT), SCRIPT, SCRIPT.line("cap"), 2)
+    assert visibility(newer, [user(kit.CAP), user("Make it 80.")], (), ledger) == "verbatim"
+    assert visibility(newer, [user(kit.CAP)], (), ledger) == "stale"
+    assert visibility(newer, [user("nothing of it")], (), ledger) == "absent"
+
+
 def test_an_escaped_statement_is_still_seen() -> None:
     odd = CAP.model_copy(update={"statement": 'Spend <= 50 & "no" more'})
     assert (
