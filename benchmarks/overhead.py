@@ -4,6 +4,7 @@
 
 Prints the load average beside the figures. "Drive" speaks the unedited Lisbon script to a fresh agent each time; "four
 signals" adds the deterministic three and the judge in window+block, on every turn; "generated" is one distinct variant.
+"Simulated" is what the agent's reply() and the judge's score() take of that: with a model behind them it falls away.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from fuzzturn.cli.options import choose
 from fuzzturn.cli.staging import Staging
@@ -33,13 +36,55 @@ def cpu(work: Callable[[], object], times: int) -> float:
     return (time.process_time() - begun) / times
 
 
+class Spent:
+    """CPU seconds inside the simulated players."""
+
+    seconds = 0.0
+
+    async def reply(self, agent: Any, message: str) -> Any:
+        begun = time.process_time()
+        answer = await agent.reply(message)
+        self.seconds += time.process_time() - begun
+        return answer
+
+    def score(self, judge: Any, prompt: Any) -> Any:
+        begun = time.process_time()
+        verdict = judge.score(prompt)
+        self.seconds += time.process_time() - begun
+        return verdict
+
+
+def simulated(staging: Staging, scenario: Scenario, sessions: int) -> float:
+    """CPU seconds a turn inside the players, measured in runs of their own: measuring costs, too."""
+    spent, cast, judge = Spent(), staging.cast(scenario), staging.judge
+
+    class Watched:
+        def __init__(self, agent: Any) -> None:
+            self.agent = agent
+
+        async def reply(self, message: str) -> Any:
+            return await spent.reply(self.agent, message)
+
+    class WatchedJudge:
+        def score(self, prompt: Any) -> Any:
+            return spent.score(judge, prompt)
+
+    watched = replace(cast, build=lambda environment, **offers: Watched(cast.build(environment, **offers)))
+    turns = 0
+    for _ in range(sessions):
+        session = asyncio.run(play(watched, scenario))
+        asyncio.run(score(staging, scenario, session, WatchedJudge()))
+        turns += len(session.turns)
+    return spent.seconds / turns
+
+
 async def play(cast: Cast, scenario: Scenario) -> Session:
     return await drive(cast, scenario)
 
 
-async def score(staging: Staging, scenario: Scenario, session: Session) -> None:
+async def score(staging: Staging, scenario: Scenario, session: Session, judge: Any) -> None:
     measured = measure(scenario, session, staging.registry)
-    jury = Jury(staging.judge, "reference", staging.rubric, ("window+block",), Meter())
+    jury = Jury(judge, "reference", staging.rubric, ("window+block",), Meter())
     await judged(measured, range(1, len(session.turns) + 1), jury)
 
 
@@ -52,7 +97,7 @@ def main(sessions: int = 100) -> None:
     turns = len(session.turns)
     driving = cpu(lambda: asyncio.run(play(cast, scenario)), sessions) / turns
     deterministic = cpu(lambda: measure(scenario, session, staging.registry), sessions) / turns
-    scoring = cpu(lambda: asyncio.run(score(staging, scenario, session)), sessions) / turns
+    scoring = cpu(lambda: asyncio.run(score(staging, scenario, session, staging.judge)), sessions) / turns
     strategy = variants(
         scenario,
         operators=project.load_strategies().of_kind("operator"),
@@ -66,6 +111,7 @@ def main(sessions: int = 100) -> None:
     print(f"three deterministic signals {1000 * deterministic:7.3f} ms CPU a turn")
     print(f"all four signals            {1000 * scoring:7.3f} ms CPU a turn (judge: reference, window+block)")
     print(f"drive plus four signals     {1000 * (driving + scoring):7.3f} ms CPU a turn")
+    print(f"of which simulated players  {1000 * simulated(staging, scenario, sessions):7.3f} ms CPU a turn")
     print(f"generated                   {1000 * drawing:7.3f} ms CPU a distinct variant ({distinct} of them)")
     print(f"load average {load:.1f}, {os.cpu_count()} cores")
 
