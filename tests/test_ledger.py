@@ -150,3 +150,18 @@ def test_withdrawing_an_unused_approval_brings_back_what_it_superseded() -> None
     ceiling, once = _constraint("ceiling"), _constraint("once", supersedes="ceiling", uses=1)
     turns = ({"states": ("ceiling",)}, {"states": ("once",)}, {"lifts": ("once",)})
     assert _binding(_after(_scenario(ceiling, once, turns=turns))) == ["ceiling"]
+
+
+def test_an_ended_entry_keeps_its_end_and_a_superseded_one_the_first_that_superseded_it() -> None:
+    old, new = _constraint("old"), _constraint("new", supersedes="old")
+    newer = _constraint("newer", supersedes="old")
+    turns = (
+        {"states": ("old",)},
+        {"states": ("new",)},
+        {"states": ("newer",)},
+        {"lifts": ("old",)},
+        {"lifts": ("old",)},
+    )
+    ledger = _after(_scenario(old, new, newer, turns=turns[:3]))
+    assert _why(ledger, "old") == "bound since turn 1, superseded by new at turn 2"
+    assert _why(_after(_scenario(old, new, newer, turns=turns)), "old") == "bound since turn 1, lifted at turn 4"

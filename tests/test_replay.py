@@ -191,3 +191,15 @@ def test_a_judge_asked_for_the_first_time_has_not_changed() -> None:
     done = replayed(entry("violation"), overspend, Scores(4))
     assert done.outcome == "FAILING"
     assert done.detail == "spent [90]; the judge, which gave no score then, is blind in full, window"
+
+
+@pytest.mark.parametrize(("now", "outcome"), [(4, "FAILING"), (0, "CHANGED"), (3, "CHANGED"), (None, "FAILING")])
+def test_a_blind_spot_has_changed_only_where_the_judge_sees_now_what_it_did_not_see(
+    now: int | None, outcome: str
+) -> None:
+    assert replayed(BLIND, overspend, Scores(now)).outcome == outcome
+
+
+@pytest.mark.parametrize(("then", "now", "outcome"), [(0, 1, "FAILING"), (0, 4, "CHANGED"), (3, 0, "FAILING")])
+def test_scores_that_differ_without_a_4_are_no_change(then: int, now: int, outcome: str) -> None:
+    assert replayed(entry(judge={"window": then, "full": then}), overspend, Scores(now)).outcome == outcome

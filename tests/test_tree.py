@@ -207,3 +207,15 @@ def test_a_script_longer_than_the_stack_can_be_forked() -> None:
     spent = tree.meter.agent_turns
     kit.wait(tree.fork().play(long))
     assert tree.meter.agent_turns == spent
+
+
+def test_an_environment_whose_snapshot_is_untrue_is_noticed_by_its_state() -> None:
+    class Leaky(kit.Shop):
+        def restore(self, saved: object) -> None:
+            self.bought = [1]
+
+    cast = type(kit.cast())(build=kit.build, make_environment=lambda *, seed: Leaky(), name="leaky")
+    tree = Tree(cast, SCRIPT, Meter())
+    kit.wait(tree.play(SCRIPT))
+    assert "snapshots are not used" in str(kit.wait(tree.distrust(SCRIPT)))
+    assert tree.reuse is False
