@@ -253,7 +253,7 @@ ARGS = st.dictionaries(st.sampled_from(["legs", "hotel", "refundable", "id"]), s
 FOUND = st.dictionaries(st.sampled_from(["flights", "hotels"]), st.lists(FACTS | JSON, max_size=2) | JSON)
 ROW = st.dictionaries(
     st.sampled_from(["turn", "role", "text", "call", "args", "result", "error", "content", "tool_calls", "status",
-                     "constraint", "statement"]), JSON, max_size=5,
+                     "constraint", "statement", "exception_to"]), JSON, max_size=5,
 )  # fmt: skip
 CALL = st.fixed_dictionaries({"role": st.just("assistant"), "call": TOOLS, "args": ARGS, "result": FOUND | JSON})
 SAID = st.fixed_dictionaries({"role": st.sampled_from(["user", "system"]), "text": STATED})

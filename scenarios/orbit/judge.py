@@ -102,7 +102,7 @@ def _limits(shown: Dossier) -> Limits:
 def _in_force(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The binding entries, and first what a one-use approval among them excepts from: it forbids a second use."""
     binding = [entry for entry in entries if entry.get("status") == "binding"]
-    excepted = {entry["exception_to"] for entry in binding if "exception_to" in entry}
+    excepted = [entry["exception_to"] for entry in binding if "exception_to" in entry]  # any JSON: it may not hash
     rules = [entry for entry in entries if entry.get("constraint") in excepted and entry not in binding]
     return [*rules, *binding]
 
