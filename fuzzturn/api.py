@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fuzzturn.context import CONTEXTS
 from fuzzturn.drive import Cast, Meter
 from fuzzturn.errors import AgentError
 from fuzzturn.measure import Jury
 from fuzzturn.ports import Agent, Judge
-from fuzzturn.project import find_project
+from fuzzturn.project import Project, find_project
+from fuzzturn.registry import Registry
 from fuzzturn.scenario import Scenario
 from fuzzturn.scenario_file import load_scenario
 from fuzzturn.tree import Tree
@@ -57,15 +60,22 @@ def play(
     agent raises: a test must not pass because of that. Not for use inside a running event loop.
     """
     variant = what if isinstance(what, Variant) else Variant(what if isinstance(what, Scenario) else scenario(what))
-    cast = _cast(variant.scenario, agent, options or {}, seed)
-    trial = asyncio.run(_play(variant, cast, judge))
+    project = find_project()  # looked up once: under @given this runs for every example
+    registry = project.load_scenarios_content()
+    cast = _cast(project, registry, variant.scenario, agent, options or {})
+    trial = asyncio.run(_play(variant, replace(cast, seed=seed), judge, project, registry))
     if (error := trial.measured.session.error) is not None:
         raise AgentError(f"the agent raised {error}")
     return trial
 
 
-def _cast(of: Scenario, agent: str | Callable[..., Agent] | None, options: Mapping[str, str], seed: int) -> Cast:
-    project = find_project()
+def _cast(
+    project: Project,
+    registry: Registry,
+    of: Scenario,
+    agent: str | Callable[..., Agent] | None,
+    options: Mapping[str, str],
+) -> Cast:
     if agent is None:
         agent = str(project.config.get("agent", "orbit"))
         set_here = (option.partition("=") for option in project.config.get("agent_option", ()))
@@ -75,14 +85,12 @@ def _cast(of: Scenario, agent: str | Callable[..., Agent] | None, options: Mappi
         name, build = getattr(agent, "__name__", type(agent).__name__), agent
     else:
         name, build = agent, project.player("agent", agent)
-    make = project.load_scenarios_content().get("environment", of.environment).function
-    return Cast(build=build, make_environment=make, name=name, options=options, seed=seed)
+    make = registry.get("environment", of.environment).function
+    return Cast(build=build, make_environment=make, name=name, options=options)
 
 
-async def _play(variant: Variant, cast: Cast, judge: Judge | None) -> Trial:
-    from fuzzturn.context import CONTEXTS
-
-    project, meter = find_project(), Meter()
+async def _play(variant: Variant, cast: Cast, judge: Judge | None, project: Project, registry: Registry) -> Trial:
+    meter = Meter()
     jury = Jury(judge, type(judge).__name__, project.find_rubric(), CONTEXTS, meter)
     tree = Tree(cast, variant.scenario, meter)
-    return await Bench(tree, project.load_scenarios_content(), jury, asyncio.Semaphore(1)).run(variant)
+    return await Bench(tree, registry, jury, asyncio.Semaphore(1)).run(variant)

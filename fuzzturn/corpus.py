@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationError
 from fuzzturn.document import Document, complaints, dump, load, prune
 from fuzzturn.document.place import in_file_order
 from fuzzturn.errors import InputError, Problem, closest
-from fuzzturn.finding import Kind, Pinned
+from fuzzturn.finding import Kind, Pinned, scripted_turn
 from fuzzturn.registry import Registry
 from fuzzturn.rubric import ANCHORS, Rubric
 from fuzzturn.scenario import Assertion, Id, Part, Scenario
@@ -138,7 +138,7 @@ class Entry(Part):
             constraint=self.constraint,
             milestone=self.milestone,
             judge_context=self.judge_context,
-            turn=self.turn_id.partition("@")[0] if self.kind == "assertion" else None,
+            turn=scripted_turn(self.turn_id) if self.kind == "assertion" else None,
         )
 
 

@@ -19,7 +19,7 @@ from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, blami
 from fuzzturn.ports import Agent, Environment, Reply
 from fuzzturn.prompter import Prompter
 from fuzzturn.scenario import Line, Scenario
-from fuzzturn.session import Event, Fingerprint, ModelCall, Session, ToolCall, Turn, copied
+from fuzzturn.session import Event, ModelCall, Session, ToolCall, Turn, copied
 
 __all__ = ["Cast", "Meter", "Recorder", "Saved", "Stage", "drive", "interleave", "seed_for"]
 
@@ -48,9 +48,6 @@ class Cast:
     options: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
     sample: int = 0
-
-    def fingerprint(self, identity: str | None = None) -> Fingerprint:
-        return Fingerprint(name=self.name, options=tuple(sorted(self.options.items())), identity=identity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,18 @@ from fuzzturn.scores import SERIOUSNESS, Check, JudgeContext, TurnScores, Visibi
 from fuzzturn.session import Turn
 from fuzzturn.variant import Drop, Pad, Variant, said_tokens
 
-__all__ = ["BLIND_SCORE", "KINDS", "Failure", "Kind", "Order", "Pinned", "failures", "finding_order", "signature_id"]
+__all__ = [
+    "BLIND_SCORE",
+    "KINDS",
+    "Failure",
+    "Kind",
+    "Order",
+    "Pinned",
+    "failures",
+    "finding_order",
+    "scripted_turn",
+    "signature_id",
+]
 
 Kind: TypeAlias = Literal["blind_spot", "violation", "progress", "assertion"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -58,13 +69,13 @@ class Failure:
 
     def akin(self, other: Failure) -> bool:
         """Whether it is the same thing going wrong, at the same scripted turn where it is an assertion."""
-        same_turn = self.kind != "assertion" or _stem(self.turn_id) == _stem(other.turn_id)
+        same_turn = self.kind != "assertion" or scripted_turn(self.turn_id) == scripted_turn(other.turn_id)
         return self.about == other.about and same_turn
 
     @property
     def subject(self) -> str:
         """What it is about in a word: the constraint, the milestone, or the scripted turn of an assertion."""
-        return self.constraint or self.milestone or _stem(self.turn_id)
+        return self.constraint or self.milestone or scripted_turn(self.turn_id)
 
     @property
     def judge_context(self) -> JudgeContext | None:
@@ -79,7 +90,7 @@ class Failure:
             constraint=self.constraint,
             milestone=self.milestone,
             judge_context=self.judge_context,
-            turn=_stem(self.turn_id) if self.kind == "assertion" else None,
+            turn=scripted_turn(self.turn_id) if self.kind == "assertion" else None,
         )
 
 
@@ -99,7 +110,7 @@ class Pinned:
         """Whether `failure` is the same finding."""
         same = failure.kind == self.kind and failure.about == (self.checker, self.constraint, self.milestone)
         blind = self.judge_context is None or self.judge_context in failure.blind_in
-        return same and blind and (self.turn is None or self.turn == _stem(failure.turn_id))
+        return same and blind and (self.turn is None or self.turn == scripted_turn(failure.turn_id))
 
 
 def failures(scores: TurnScores, turn: Turn) -> tuple[Failure, ...]:
@@ -169,5 +180,6 @@ def _pads_from_end(variant: Variant) -> int:
     return sum(len(ids) - ids.index(id) for id, edit in variant.inserted.items() if isinstance(edit, Pad))
 
 
-def _stem(turn_id: str) -> str:
+def scripted_turn(turn_id: str) -> str:
+    """What a turn is called wherever a variant put it: an inserted one without the place it was inserted at."""
     return turn_id.partition("@")[0]

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from fuzzturn.errors import PortError
 
 __all__ = [
-    "Chat", "Commitment", "Compaction", "Event", "Fingerprint", "Message", "ModelCall", "Session", "ToolCall", "Turn",
+    "Chat", "Commitment", "Compaction", "Event", "Message", "ModelCall", "Session", "ToolCall", "Turn",
     "copied",
 ]  # fmt: skip
 
@@ -176,15 +176,6 @@ class Turn:
     @property
     def compactions(self) -> tuple[Compaction, ...]:
         return tuple(event for event in self.events if isinstance(event, Compaction))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fingerprint:
-    """Which agent or judge it was: its name, the options it was built with and what it says of itself."""
-
-    name: str
-    options: tuple[tuple[str, str], ...] = ()
-    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
