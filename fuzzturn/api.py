@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fuzzturn.adapters import Access, access, agent_build
 from fuzzturn.context import CONTEXTS
 from fuzzturn.drive import Cast, Meter
 from fuzzturn.errors import AgentError
@@ -62,8 +64,12 @@ def play(
     variant = what if isinstance(what, Variant) else Variant(what if isinstance(what, Scenario) else scenario(what))
     project = find_project()  # looked up once: under @given this runs for every example
     registry = project.load_scenarios_content()
-    cast = _cast(project, registry, variant.scenario, agent, options or {})
-    trial = asyncio.run(_play(variant, replace(cast, seed=seed), judge, project, registry))
+    way = access(project.config, project.root or Path.cwd(), project.load_callable)
+    cast = _cast(project, registry, variant.scenario, agent, options or {}, way)
+    try:
+        trial = asyncio.run(_play(variant, replace(cast, seed=seed), judge, project, registry))
+    finally:
+        way.gateway.close()
     if (error := trial.measured.session.error) is not None:
         raise AgentError(f"the agent raised {error}")
     return trial
@@ -75,6 +81,7 @@ def _cast(
     of: Scenario,
     agent: str | Callable[..., Agent] | None,
     options: Mapping[str, str],
+    way: Access,
 ) -> Cast:
     if agent is None:
         agent = str(project.config.get("agent", "orbit"))
@@ -84,7 +91,7 @@ def _cast(
     if callable(agent):
         name, build = getattr(agent, "__name__", type(agent).__name__), agent
     else:
-        name, build = agent, project.player("agent", agent)
+        name, build = agent, agent_build(agent, options, way, partial(project.player, "agent"))
     make = registry.get("environment", of.environment).function
     return Cast(build=build, make_environment=make, name=name, options=options)
 

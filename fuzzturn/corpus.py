@@ -19,6 +19,7 @@ from fuzzturn.document import Document, complaints, dump, load, prune
 from fuzzturn.document.place import in_file_order
 from fuzzturn.errors import InputError, Problem, closest
 from fuzzturn.finding import Kind, Pinned, scripted_turn
+from fuzzturn.redaction import NOTHING, Redaction
 from fuzzturn.registry import Registry
 from fuzzturn.rubric import ANCHORS, Rubric
 from fuzzturn.scenario import Assertion, Id, Part, Scenario
@@ -147,12 +148,15 @@ def entry_path(entry: Entry, folder: Path) -> Path:
     return folder / entry.provenance.scenario / f"{entry.finding}.yaml"
 
 
-def save_entry(entry: Entry, folder: Path, *, beside: bool = False) -> Path:
-    """Write the entry at its path, replacing one of the same id; or `beside` that one. Raises InputError."""
+def save_entry(entry: Entry, folder: Path, *, beside: bool = False, redaction: Redaction = NOTHING) -> Path:
+    """Write the entry at its path, replacing one of the same id; or `beside` that one. Raises InputError.
+
+    What the redaction takes out of what was said is taken out everywhere in the entry, so that it fits together still.
+    """
     path = entry_path(entry, folder)
     if beside:
         path = path.with_stem(f"{path.stem}-again")
-    text = dump(_to_data(entry))
+    text = dump(redaction.data(_to_data(entry)))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -15,27 +15,40 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fuzzturn.calls import tokens_of
 from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, blaming, closest, origin
+from fuzzturn.interleave import interleave
 from fuzzturn.ports import Agent, Environment, Reply
 from fuzzturn.prompter import Prompter
+from fuzzturn.replying import as_reply
 from fuzzturn.scenario import Line, Scenario
 from fuzzturn.session import Event, ModelCall, Session, ToolCall, Turn, copied
 
-__all__ = ["Cast", "Meter", "Recorder", "Saved", "Stage", "drive", "interleave", "seed_for"]
+__all__ = ["Cast", "Meter", "Recorder", "Saved", "Stage", "drive", "seed_for"]
 
 SETTLE_SECONDS = 30.0
 
 
 @dataclass
 class Meter:
-    """What has been spent so far. `agent_turns` counts replies started; restored prefixes cost none."""
+    """What has been spent so far.
+
+    `agent_turns` counts replies started; restored prefixes cost none, nor do turns all of whose model calls the record
+    of calls answered.
+    """
 
     agent_turns: int = 0
     judge_calls: int = 0
+    told_tokens: int = 0
+    """Tokens of model calls that agents told of and that did not go through the harness's own gateway."""
 
     def since(self, begun: Meter) -> Meter:
         """What was spent after `begun` was read off."""
-        return Meter(self.agent_turns - begun.agent_turns, self.judge_calls - begun.judge_calls)
+        return Meter(
+            self.agent_turns - begun.agent_turns,
+            self.judge_calls - begun.judge_calls,
+            self.told_tokens - begun.told_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +61,13 @@ class Cast:
     options: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
     sample: int = 0
+    private: frozenset[str] = frozenset()
+    """Options that no kept file may hold: programs to start and addresses to call."""
+
+    @property
+    def told_options(self) -> dict[str, str]:
+        """The options that a kept file may hold."""
+        return {key: value for key, value in self.options.items() if key not in self.private}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +134,7 @@ class Stage:
         offers = {
             "seed": seed_for(cast.seed, scenario.scenario, "agent", cast.sample),
             "session_id": self.session_id,
+            "sample": cast.sample,
             "system": scenario.system.text if scenario.system else None,
         }
         self._agent: Any = _build(cast, self._recorder, offers)
@@ -147,7 +168,16 @@ class Stage:
             file, at = origin(raised)
             error = f"{type(raised).__name__}: {raised} ({Path(file).name}:{at})"
         merged = interleave(events, self._recorder.recorded)
+        self._account(merged, error)
         return Turn(n=n, id=line.id, user=line.user, events=merged, state=self._observe(), auto=auto, error=error)
+
+    def _account(self, events: Sequence[Event], error: str | None) -> None:
+        calls = [event for event in events if isinstance(event, ModelCall)]
+        if calls and error is None and all(call.recorded for call in calls):
+            self._meter.agent_turns -= 1
+        for call in calls:
+            if call.recorded is None and (told := tokens_of(call.usage)) is not None:
+                self._meter.told_tokens += sum(told)
 
     async def save(self) -> Saved | None:
         """The stage as it stands, or None where it cannot be saved."""
@@ -200,42 +230,12 @@ async def drive(cast: Cast, spoken: Scenario, meter: Meter | None = None) -> Ses
     )
 
 
-def interleave(events: Sequence[Event], recorded: Sequence[ToolCall]) -> tuple[Event, ...]:
-    """Put the recorded environment calls where they belong among what the agent reported.
-
-    A reported call with the name and arguments of a recorded one marks its place and is not counted twice. Calls
-    that the agent did not report follow the model call of the same ordinal, since a loop of calls alternates so;
-    where there are more calls than model calls the rest follow the last one.
-    """
-    waiting = list(recorded)
-    merged: list[Event] = []
-    for event in events:
-        match = isinstance(event, ToolCall) and next(
-            (r for r in waiting if r.name == event.name and r.args == event.args), None
-        )
-        if isinstance(match, ToolCall) and isinstance(event, ToolCall):
-            waiting.remove(match)
-            merged.append(ToolCall(match.name, match.args, match.result, match.error, event.id))
-        else:  # a call of the agent's own tools: it may go on changing what it handed over
-            merged.append(event.copied() if isinstance(event, ToolCall) else event)
-    if not waiting:
-        return tuple(merged)
-    calls = [i for i, event in enumerate(merged) if isinstance(event, ModelCall)]
-    if not calls:
-        return (*waiting, *merged)
-    for k in reversed(range(len(waiting))):
-        merged.insert(calls[min(k, len(calls) - 1)] + 1, waiting[k])
-    return tuple(merged)
-
-
 async def _reply(agent: Any, message: str) -> Reply:
     if inspect.iscoroutinefunction(agent.reply):
         reply = await agent.reply(message)
     else:  # a sync agent may block on the network: keep the loop free for the other sessions
         reply = await _maybe(await asyncio.to_thread(_call, agent.reply, message))
-    if not isinstance(reply, Reply):
-        raise PortError(f"the agent's reply() returned {reply!r}; it returns a fuzzturn.Reply")
-    return reply
+    return as_reply(reply)
 
 
 def _call(function: Callable[..., Any], message: str) -> Any:

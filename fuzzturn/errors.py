@@ -5,6 +5,7 @@
     │   └── UnknownName       a name nothing answers to; carries the closest match
     ├── PortError             an agent, environment, judge or checker broke its port    exit 2
     ├── AgentError            from Python only: the agent raised while it was played
+    ├── Halted                no further model call can be made; what was found is kept         exit 3 or 4
     └── InternalError         fuzzturn itself is wrong; please report                   exit 70
 
 To a campaign an agent that raises is not an error: it becomes data (`Turn.error`).
@@ -18,10 +19,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 __all__ = [
-    "AgentError", "FuzzturnError", "InputError", "InternalError", "PortError", "Problem", "UnknownName", "blaming",
-    "closest", "origin",
+    "AgentError", "FuzzturnError", "Halted", "InputError", "InternalError", "PortError", "Problem", "UnknownName",
+    "blaming", "closest", "origin",
 ]  # fmt: skip
 
 
@@ -61,8 +63,8 @@ class UnknownName(InputError):
     """A name that nothing answers to."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, file: str | None = None) -> None:
-        self.kind, self.name = kind, name
-        super().__init__(Problem(file=file, what=f"no {kind} is called {name!r}", accepted=closest(name, known)))
+        self.kind, self.name, self.known = kind, name, frozenset(known)
+        super().__init__(Problem(file=file, what=f"no {kind} is called {name!r}", accepted=closest(name, self.known)))
 
 
 class PortError(FuzzturnError):
@@ -71,6 +73,18 @@ class PortError(FuzzturnError):
 
 class AgentError(FuzzturnError):
     """The agent raised while it was played from Python; a test must not pass because of that."""
+
+
+class Halted(FuzzturnError):
+    """No further model call can be made. What was found so far is kept.
+
+    `why`: "usd" the money that may be spent is spent; "offline" a call is not recorded; "refused" the model's server
+    will not answer any (no key, no credit, no such model, or it refused the very first request).
+    """
+
+    def __init__(self, why: Literal["usd", "offline", "refused"], what: str) -> None:
+        self.why = why
+        super().__init__(what)
 
 
 class InternalError(FuzzturnError):

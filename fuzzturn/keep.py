@@ -35,7 +35,7 @@ def as_entry(found: Finding, cast: Cast, judge: FingerprintNote | None, rubric: 
         failing=RateNote(**asdict(found.failing)),
         minimal=found.minimal,
         why=Note(**asdict(found.why)),
-        agent=FingerprintNote(name=cast.name, options=dict(cast.options), identity=found.identity),
+        agent=FingerprintNote(name=cast.name, options=cast.told_options, identity=found.identity),
         judge=judge,
         provenance=_provenance(found, cast),
         pieces=pieces_of(kept, registry),

@@ -25,6 +25,7 @@ from typing import IO, Any
 
 from fuzzturn.errors import InputError, Problem
 from fuzzturn.measure import Measured
+from fuzzturn.redaction import NOTHING, Redaction
 from fuzzturn.registry import Registry
 from fuzzturn.scenario import Scenario
 from fuzzturn.scores import TurnScores
@@ -43,6 +44,7 @@ __all__ = [
 ]
 
 SCHEMA = 1
+_SELDOM = ("notes", "recorded")
 _DEEPEST = 60
 """Levels; what is nested deeper, or holds itself, is written as text."""
 _EVENTS: Mapping[str, type[Event]] = {
@@ -53,13 +55,14 @@ _EVENTS: Mapping[str, type[Event]] = {
 class Run:
     """One run's folder, open for appending. The folder's name is the run's id."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, redaction: Redaction = NOTHING) -> None:
         self.folder = folder
+        self._redaction = redaction
         self.id = folder.name
         self._files: dict[str, IO[str]] = {}
 
     @classmethod
-    def create(cls, root: Path, command: str) -> Run:
+    def create(cls, root: Path, command: str, redaction: Redaction = NOTHING) -> Run:
         """The next free `<command>-NNNN` below `.fuzzturn/runs`. Raises InputError where nothing can be written."""
         runs = root / ".fuzzturn" / "runs"
         try:
@@ -70,7 +73,7 @@ class Run:
                 folder = runs / f"{command}-{number:04d}"
                 try:
                     folder.mkdir()
-                    return cls(folder)
+                    return cls(folder, redaction)
                 except FileExistsError:  # another process was quicker
                     continue
         except OSError as error:
@@ -81,7 +84,7 @@ class Run:
         if name not in self._files:
             path = self.folder / f"{name}.jsonl"
             self._files[name] = path.open("a", encoding="utf-8", errors="backslashreplace")
-        self._files[name].write(_dumps(record, ensure_ascii=False) + "\n")
+        self._files[name].write(_dumps(self._redaction.data(record), ensure_ascii=False) + "\n")
 
     def session(self, id: str, variant: Variant, measured: Measured, registry: Registry, **fixed: Any) -> None:
         """A session and all its scores."""
@@ -95,12 +98,12 @@ class Run:
         """Write run.json and close everything."""
         for file in self._files.values():
             file.close()
-        write_json(self.folder / "run.json", {"schema": SCHEMA, "run": self.id, **summary})
+        write_json(self.folder / "run.json", {"schema": SCHEMA, "run": self.id, **summary}, self._redaction)
 
 
-def write_json(path: Path, data: Mapping[str, Any]) -> None:
+def write_json(path: Path, data: Mapping[str, Any], redaction: Redaction = NOTHING) -> None:
     """Write one JSON file, indented. Raises InputError where it cannot be written."""
-    text = _dumps(data, indent=2, ensure_ascii=False) + "\n"
+    text = _dumps(redaction.data(data), indent=2, ensure_ascii=False) + "\n"
     try:
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
@@ -219,6 +222,9 @@ def _event_to_json(event: Event, last: list[Sequence[Chat]]) -> dict[str, Any]:
     data: dict[str, Any] = {"event": kind}
     for field in type(event).__slots__:
         data[field] = getattr(event, field)
+    if isinstance(event, ModelCall):  # most agents have nothing to say of these two
+        data |= {"notes": list(event.notes)}
+        data = {key: value for key, value in data.items() if value not in ([], None) or key not in _SELDOM}
     if isinstance(event, ModelCall) and event.context is not None:
         shared = _shared(last[0], event.context)
         data["context"] = {"same": shared, "then": list(event.context[shared:])}
@@ -247,8 +253,10 @@ def _turn_from_json(data: Mapping[str, Any], last: list[Sequence[Chat]]) -> Turn
 
 def _event_from_json(data: Mapping[str, Any], last: list[Sequence[Chat]]) -> Event:
     fields = {key: value for key, value in data.items() if key != "event"}
-    if data["event"] == "model_call" and (context := fields["context"]) is not None:
-        fields["context"] = last[0] = [*last[0][: context["same"]], *context["then"]]
+    if data["event"] == "model_call":
+        fields["notes"] = tuple(fields.get("notes", ()))
+        if (context := fields["context"]) is not None:
+            fields["context"] = last[0] = [*last[0][: context["same"]], *context["then"]]
     return _EVENTS[data["event"]](**fields)
 
 

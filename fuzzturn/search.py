@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.cells import cells, play_cell
 from fuzzturn.drive import Cast, Meter
+from fuzzturn.errors import Halted
 from fuzzturn.evidence import Rate, rate
 from fuzzturn.finding import KINDS, Failure, Kind, Pinned, finding_order, signature_id
 from fuzzturn.measure import Jury, guarded_turns
@@ -29,12 +31,11 @@ from fuzzturn.threshold import Threshold, calibrate
 from fuzzturn.tree import Tree
 from fuzzturn.trial import Allowance, Bench, OutOfAllowance, Trial
 from fuzzturn.variant import Variant
-from fuzzturn.vary import draw, skipped, variants
+from fuzzturn.vary import skipped, variants
 from fuzzturn.why import Why, explain
 
-__all__ = ["CELL_SESSIONS", "Campaign", "Finding", "Outcome", "campaign_bench", "search", "shrink_failure"]
+__all__ = ["Campaign", "Finding", "Outcome", "campaign_bench", "search", "shrink_failure"]
 
-CELL_SESSIONS = 25
 PAD_TO_THRESHOLD = "pad_to_threshold"
 """The one operator whose edits need to know the agent's threshold."""
 Hear: TypeAlias = Callable[[Trial], None]
@@ -100,7 +101,7 @@ class Outcome:
     """The judge's first reason for giving no score; "" where it always gave one."""
     threshold: Threshold | None
     undecided: int = 0
-    """Failures that did not show again when their session was played afresh: nothing is claimed of them."""
+    """Failures that did not show again, or could not be played again: nothing is claimed of them."""
     notes: tuple[str, ...] = ()
     """What a user should know of how it was played."""
 
@@ -158,14 +159,14 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
     tally.add(base, bench.tree)
     tell(base)
     try:
-        for cell in await _cells(campaign, strategy, allowance):
-            async for trial, tree in _play_cell(cell, bench, campaign.batch):
+        for cell in await cells(campaign.scenario, strategy, campaign.cast.seed, campaign.sessions, allowance):
+            async for trial, tree in play_cell(cell, bench, campaign.batch):
                 tally.add(trial, tree)
                 tell(trial)
     except OutOfAllowance:
         pass  # what was found so far is what there is
     shrunk = [
-        await shrink_failure(case, pinned, bench.with_tree(tree), campaign, original, base)
+        await _unless_halted(shrink_failure(case, pinned, bench.with_tree(tree), campaign, original, base), allowance)
         for pinned, (case, tree, original) in sorted(tally.smallest.items(), key=lambda item: _rank(item[0]))
     ]
     found = [one for one in shrunk if one is not None]
@@ -205,38 +206,23 @@ async def _prepare(
     return bench, variants(scenario, operators=operators, guarded=guarded), left_out
 
 
+async def _unless_halted(shrinking: Awaitable[Finding | None], allowance: Allowance | None) -> Finding | None:
+    """The finding; None where no model could be asked for what proving it takes."""
+    try:
+        return await shrinking
+    except Halted as halted:
+        if allowance is None:
+            raise
+        allowance.halt(halted)
+        return None
+
+
 def campaign_bench(campaign: Campaign, allowance: Allowance | None = None) -> Bench:
     """A fresh bench: nothing played yet. What it spends counts on the allowance's meter, where there is one."""
     meter = allowance.meter if allowance else Meter()
     jury = Jury(campaign.judge, campaign.judge_name, campaign.rubric, campaign.contexts, meter)
     tree = Tree(campaign.cast, campaign.scenario, meter)
     return Bench(tree, campaign.registry, jury, asyncio.Semaphore(campaign.workers), allowance=allowance)
-
-
-async def _cells(
-    campaign: Campaign, strategy: SearchStrategy[Variant], allowance: Allowance | None
-) -> list[list[Variant]]:
-    """Cells of distinct variants, up to the session budget; the last one cut to it. Stops when nothing new comes."""
-    cells: list[list[Variant]] = []
-    seen = {Variant(campaign.scenario).key}
-    left, idle, number = campaign.sessions, 0, 0
-    while left > 0 and idle < 3 and not (allowance and allowance.used_up()):
-        await asyncio.sleep(0)  # thousands take seconds to draw: let an interrupt be heard
-        drawn = draw(strategy, CELL_SESSIONS, campaign.cast.seed, scenario=campaign.scenario.scenario, cell=number)
-        fresh = [variant for variant in drawn if variant.key not in seen][:left]
-        seen.update(variant.key for variant in fresh)
-        number, left, idle = number + 1, left - len(fresh), 0 if fresh else idle + 1
-        if fresh:
-            cells.append(fresh)
-    return cells
-
-
-async def _play_cell(cell: Sequence[Variant], bench: Bench, batch: int) -> AsyncIterator[tuple[Trial, Tree]]:
-    tree = bench.tree.fork()
-    own = bench.with_tree(tree)
-    for i in range(0, len(cell), batch):
-        for trial in await own.run_all(cell[i : i + batch]):
-            yield trial, tree
 
 
 async def shrink_failure(

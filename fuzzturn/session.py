@@ -42,6 +42,10 @@ class ModelCall:
 
     context: Sequence[Chat] | None = None
     usage: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+    """What had to be mended in the answer, or could not be told of it; for people."""
+    recorded: bool | None = field(default=None, compare=False)
+    """True = answered from the record of model calls, so free; False = made now; None = not known to the harness."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "context", _copied(self.context))

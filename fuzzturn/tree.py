@@ -165,6 +165,7 @@ class _Path:
             if self.stage is None:
                 self.stage = await self.tree.stage_at(parent, self.said)
             turn = await self.stage.speak(line, len(self.turns) + 1, auto=auto)
+            self.tree.identity = self.stage.identity or self.tree.identity  # some know it only once they have spoken
             child = _Node(turn, await self.stage.save())
         except BaseException as error:
             del parent.children[line.user]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fuzzturn.drive import Meter
+from fuzzturn.errors import Halted
 from fuzzturn.finding import Failure, failures
 from fuzzturn.measure import Jury, Measured, judged, measure
 from fuzzturn.registry import Registry
@@ -37,7 +38,14 @@ class Trial:
 
 
 class OutOfAllowance(Exception):
-    """No further batch may start. Never leaves the engine."""
+    """No further batch may start. Never leaves the engine.
+
+    `finished` are the trials of the batch under way that were through before it was ended, in order.
+    """
+
+    def __init__(self, stopped: str | None, finished: Sequence[Trial] = ()) -> None:
+        self.finished = tuple(finished)
+        super().__init__(stopped)
 
 
 @dataclass
@@ -49,13 +57,19 @@ class Allowance:
     seconds: float | None = None
     clock: Callable[[], float] = time.monotonic
     stopped: str | None = None
-    """What ended it: "turns", "minutes" or "interrupted"; None = nothing yet."""
+    """What ended it: "turns", "minutes", "interrupted", or what a `Halted` says; None = nothing yet."""
+    because: str = ""
+    """What the `Halted` said, for people."""
 
     def __post_init__(self) -> None:
         self._begun = self.clock()
 
     def interrupt(self) -> None:
         self.stopped = "interrupted"
+
+    def halt(self, halted: Halted) -> None:
+        """No model can be asked any more."""
+        self.stopped, self.because = halted.why, str(halted)
 
     def used_up(self) -> bool:
         """Whether no further batch may start."""
@@ -97,11 +111,22 @@ class Bench:
             raise OutOfAllowance(self.allowance.stopped)
         tasks = [asyncio.ensure_future(self.run(variant, contexts)) for variant in variants]
         try:
-            return list(await asyncio.gather(*tasks))
+            return await self._all(tasks)
         finally:
             for task in tasks:  # one that failed takes the batch with it: leave nothing running behind
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _all(self, tasks: Sequence[asyncio.Task[Trial]]) -> list[Trial]:
+        """What the tasks give. Where no model can be asked any more, those that need none are waited for and kept."""
+        try:
+            return list(await asyncio.gather(*tasks))
+        except Halted as halted:
+            if self.allowance is None:
+                raise
+            self.allowance.halt(halted)
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+            raise OutOfAllowance(halted.why, [trial for trial in results if isinstance(trial, Trial)]) from halted
 
 
 def _excused(failure: Failure, session: Session) -> bool:

@@ -12,12 +12,12 @@ finding that cannot say this cannot be explained.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fuzzturn.ledger import Ledger
+from fuzzturn.plain import plain
 from fuzzturn.scenario import Constraint
 from fuzzturn.scores import Visibility
 from fuzzturn.session import Chat, Compaction, Turn
@@ -39,7 +39,7 @@ def visibility(
     if context is None:
         return "unknown"
     texts = [_text(message) for message in context]
-    condensed = [_plain(summary) for summary in known_summaries]
+    condensed = [plain(summary) for summary in known_summaries]
     in_summary = [any(summary in text for summary in condensed) for text in texts]
     if any(mentions(constraint, [text]) for text, is_summary in zip(texts, in_summary, strict=True) if not is_summary):
         return "verbatim"
@@ -52,8 +52,8 @@ def visibility(
 
 def mentions(constraint: Constraint, texts: Iterable[str]) -> bool:
     """Whether the statement or a scripted paraphrase stands word for word in one of the texts."""
-    wordings = [_plain(wording) for wording in (constraint.statement, *constraint.paraphrases)]
-    return any(wording in _plain(text) for text in texts for wording in wordings)
+    wordings = [plain(wording) for wording in (constraint.statement, *constraint.paraphrases)]
+    return any(wording in plain(text) for text in texts for wording in wordings)
 
 
 def _values_in(constraint: Constraint, text: str) -> bool:
@@ -62,7 +62,7 @@ def _values_in(constraint: Constraint, text: str) -> bool:
 
 
 def _text(message: Chat) -> str:
-    return _plain(_content(message.get("content")))
+    return plain(_content(message.get("content")))
 
 
 def _content(content: Any) -> str:
@@ -71,8 +71,3 @@ def _content(content: Any) -> str:
     if isinstance(content, Sequence):  # content parts, OpenAI style
         return " ".join(_content(part.get("text")) if isinstance(part, dict) else _content(part) for part in content)
     return ""
-
-
-def _plain(text: str) -> str:
-    """Frameworks escape a transcript as XML for their summariser: undo that, and fold white space."""
-    return " ".join(html.unescape(text).split())

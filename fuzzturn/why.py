@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from fuzzturn.drive import Cast
-from fuzzturn.errors import FuzzturnError
+from fuzzturn.errors import FuzzturnError, Halted
 from fuzzturn.finding import Failure
 from fuzzturn.ledger import Ledger
 from fuzzturn.measure import Measured
@@ -112,7 +112,7 @@ def _verdict(seen: _Seen, compaction: Compaction) -> Mechanism:
 
 async def _without_compaction(case: Case, bench: Bench) -> Counterfactual:
     cast = bench.tree.cast
-    if "compaction" not in inspect.signature(cast.build).parameters:
+    if "compaction" not in inspect.signature(cast.build).parameters and "compaction" not in cast.options:
         return "not available"
     without = Tree(_with_option(cast, "compaction", "none"), case.variant.scenario, bench.tree.meter)
     try:
@@ -131,7 +131,10 @@ async def _restated(case: Case, bench: Bench) -> tuple[Counterfactual, Visibilit
 
 async def _still(case: Case, bench: Bench, variant: Variant) -> tuple[Counterfactual, Visibility | None]:
     """Whether the constraint is still broken (or the same thing still wrong), whatever the judge makes of it."""
-    trial = await bench.run(variant, [])
+    try:
+        trial = await bench.run(variant, [])
+    except Halted:  # what was found stands, whether or not it can still be explained
+        return "not available", None
     for failure in trial.failures:
         if failure.about == case.failure.about:
             return "still fails", failure.visibility

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from typing import Any
 
 import pytest
@@ -26,51 +25,10 @@ from fuzzturn.compaction import (
 )
 from fuzzturn.errors import InputError, UnknownName
 from fuzzturn.tokens import messages_tokens, text_tokens
-
-Messages = list[dict[str, Any]]
+from histories import Messages, assistant, called, conversations, user
 
 # No deadline: a slow machine is no failure.
 law = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-def user(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": text}
-
-
-def assistant(text: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": text}
-
-
-def called(id: str, name: str, args: dict[str, Any], result: Any) -> Messages:
-    function = {"name": name, "arguments": json.dumps(args)}
-    call = {"role": "assistant", "content": "", "tool_calls": [{"id": id, "type": "function", "function": function}]}
-    return [call, {"role": "tool", "tool_call_id": id, "content": json.dumps(result)}]
-
-
-@st.composite
-def conversations(draw: st.DrawFn) -> Messages:
-    """Turns of a user message, tool calls with one to three results, and an answer; the last may be unfinished."""
-    texts = st.one_of(
-        st.text(max_size=80),
-        st.sampled_from(
-            ["Find a flight.", "It rains. Book it, please!\nThanks.", "Which gate?", "word " * 60, SUMMARY_HEADING]
-        ),
-    )
-    messages: Messages = []
-    for n in range(draw(st.integers(0, 6))):
-        messages.append(user(draw(texts)))
-        for k in range(draw(st.integers(0, 2))):
-            ids = [f"c{n}.{k}.{i}" for i in range(draw(st.integers(1, 3)))]
-            calls = [
-                {"id": i, "type": "function", "function": {"name": "look", "arguments": json.dumps({"for": i})}}
-                for i in ids
-            ]
-            messages.append({"role": "assistant", "content": "", "tool_calls": calls})
-            results = st.sampled_from(['{"id":"H1"}', '{"rows":[1,2]}', "[]", "not json", "", '"a -> b"'])
-            messages += [{"role": "tool", "tool_call_id": i, "content": draw(results)} for i in ids]
-        if draw(st.booleans()):
-            messages.append(assistant(draw(texts)))
-    return messages
 
 
 POLICIES = st.builds(summary_keep_recent, st.integers(1, 400), st.integers(1, 8))

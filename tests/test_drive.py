@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import kit
-from fuzzturn.drive import Cast, drive, interleave, seed_for
+from fuzzturn.drive import Cast, drive, seed_for
 from fuzzturn.errors import InputError, PortError
+from fuzzturn.interleave import interleave
 from fuzzturn.ports import Reply
 from fuzzturn.session import Event, Message, ModelCall, Session, ToolCall
 
@@ -67,9 +68,9 @@ def test_a_reply_that_is_no_reply_is_refused_by_name() -> None:
         def __init__(self, shop: Any) -> None: ...
 
         def reply(self, message: str) -> Any:
-            return "hello"
+            return 42
 
-    with pytest.raises(PortError, match="'hello'"):
+    with pytest.raises(PortError, match="the agent's reply is 42"):
         played(Wrong)
 
 

@@ -295,5 +295,62 @@ def test_a_bad_number_is_refused_and_says_what_is_accepted(option: str, value: A
 
 def test_numbers_may_come_as_text_and_unknown_policies_are_refused() -> None:
     assert "threshold=500, keep=2" in Talk(threshold="500", keep="2").agent.identity
-    with pytest.raises(UnknownName, match="none, summary_keep_recent"):
+    with pytest.raises(UnknownName, match="none, pinned, summary_keep_recent"):
         Talk(compaction="magic")
+
+
+LONG = filler(900)
+LOSING = [
+    {"compaction": "summary_keep_recent"},
+    {"compaction": "summary_keep_recent", "summary_input_limit": "300", "keep": "8", "summary_role": "system"},
+    {"compaction": "last_messages", "keep": "8"},
+    {"compaction": "last_messages", "keep": "8", "pair_rule": "synthesize"},
+    {"compaction": "last_tokens"},
+    {"compaction": "head_tail"},
+    {"compaction": "fraction_split"},
+    {"compaction": "user_only"},
+    {"compaction": "interval", "interval": "2"},
+]
+
+
+def paid(**options: Any) -> tuple[int, int]:
+    """The dearest leg that it books, far from where the limit was stated, and how often it compacted before."""
+    talk, compacted = Talk(**options), 0
+    for message in (ASK, CEILING, LONG, "Which expense code do I use?", BOOK):
+        said = talk.say(message)
+        compacted += sum(isinstance(event, Compaction) for event in talk.events)
+    if said.endswith("?"):  # what it was asked first is gone, too
+        talk.say("To Lisbon, out on 12 May 2026 and back on 14 May 2026.")
+    return max(talk.fares()), compacted
+
+
+@pytest.mark.parametrize("options", LOSING, ids=lambda options: "-".join(options.values()))
+def test_every_policy_that_loses_the_limit_makes_it_pay_more_and_pinned_never_does(options: dict[str, str]) -> None:
+    inner = {key: value for key, value in options.items() if key != "compaction"}
+    lost = paid(**options)
+    control = paid(compaction="pinned", inner=options["compaction"], **inner)
+    assert (lost[0], control[0]) == (610, 430)
+    assert min(lost[1], control[1]) >= 1
+
+
+@pytest.mark.parametrize("placeholder", ["[cleared]", "gone", "{}", '{"error":"gone"}', "4"])
+def test_it_goes_on_where_tool_results_were_cleared_whatever_stands_there(placeholder: str) -> None:
+    talk = Talk(compaction="clear_tool_results", threshold=100, keep=2, placeholder=placeholder)
+    talk.say(ASK, CEILING, "Please find a hotel in Lisbon and hold it.", LONG)
+    assert any(message["content"] == placeholder for message in talk.contexts()[-1])
+    talk.say(BOOK)
+    assert max(talk.fares()) == 430
+
+
+def test_its_identity_names_the_policy_and_what_is_in_force() -> None:
+    told = "orbit 1 (simulated, by rule; compaction="
+    assert Talk().agent.identity == told + "summary_keep_recent, threshold=900, keep=4)"
+    assert Talk(compaction="interval", overlap="0").agent.identity == told + "interval, interval=4)"
+    assert Talk(compaction="none", budget="70", keep=3).agent.identity == told + "none)"
+
+
+def test_an_option_of_no_policy_or_of_another_one_is_refused() -> None:
+    with pytest.raises(InputError, match="agent orbit takes no option 'kep'; did you mean 'keep'"):
+        Talk(kep="3", compaction="none")
+    with pytest.raises(InputError, match="last_messages takes no option 'budget'; known: keep, pair_rule"):
+        Talk(compaction="last_messages", budget="3")

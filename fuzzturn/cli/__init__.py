@@ -1,7 +1,7 @@
 """Command line: parses, calls one use case, prints, and turns errors into exit codes.
 
 0 nothing found   1 a finding or regression   2 bad input or usage   3 infrastructure errors only
-70 internal error   130 interrupted
+4 a cap ended it too early   70 internal error   130 interrupted
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Annotated
 import typer
 
 from fuzzturn import __version__
-from fuzzturn.cli import checking, fuzzing, making, replaying, rubrics, running, schemas, shrinking
-from fuzzturn.errors import FuzzturnError, InternalError
+from fuzzturn.cli import checking, fuzzing, making, proxying, replaying, rubrics, running, schemas, shrinking
+from fuzzturn.errors import FuzzturnError, Halted, InternalError
 
 __all__ = ["app", "main"]
 
-BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
+BAD_INPUT, ONLY_ERRORS, CAPPED, INTERNAL, INTERRUPTED = 2, 3, 4, 70, 130
 # typer carries a click of its own, or uses the installed one: the root of its usage errors has a name but no address
 UsageError: type[Exception] = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
 
@@ -56,6 +56,7 @@ app.command("run")(running.run)
 app.command("fuzz")(fuzzing.fuzz)
 app.command("shrink")(shrinking.shrink)
 app.command("replay")(replaying.replay)
+app.command("proxy")(proxying.proxy)
 app.add_typer(rubrics.app, name="rubric")
 
 
@@ -77,6 +78,9 @@ def run(arguments: Sequence[str] | None) -> int:
         return BAD_INPUT
     except InternalError as error:
         return _internal(error)
+    except Halted as error:
+        _complain(str(error))
+        return CAPPED if error.why == "usd" else ONLY_ERRORS
     except FuzzturnError as error:
         _complain(str(error))
         return BAD_INPUT

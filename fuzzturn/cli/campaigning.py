@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fuzzturn.cli.spending import STOPPED_BY, bill_lines, spent_on_models
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
 from fuzzturn.corpus import Entry, entry_path, load_entry, save_entry
 from fuzzturn.drive import Meter
-from fuzzturn.errors import InputError, Problem, closest
+from fuzzturn.errors import Halted, InputError, Problem, closest
 from fuzzturn.finding import KINDS, Kind
 from fuzzturn.keep import as_entry
 from fuzzturn.records import Run, scenario_digest, write_json
@@ -26,7 +27,7 @@ from fuzzturn.scenario import Scenario
 from fuzzturn.search import Campaign, Finding, Outcome, search
 from fuzzturn.trial import Allowance, Trial
 
-__all__ = ["Budget", "Order", "campaign", "foretell", "target_kinds"]
+__all__ = ["Budget", "Order", "campaign", "target_kinds"]
 
 FOUND, ONLY_ERRORS, CAPPED, INTERRUPTED = 1, 3, 4, 130
 TARGETS = ("any", *KINDS)
@@ -68,7 +69,7 @@ def campaign(order: Order) -> int:
     # Hypothesis keeps what it learns of local modules on disk; ours goes beside the runs, not into the user's folder
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(staging.home / ".fuzzturn" / "hypothesis"))
     campaigns = [_campaign(order, scenario) for scenario in order.scenarios]
-    run = Run.create(staging.home, "fuzz")
+    run = Run.create(staging.home, "fuzz", staging.redaction)
     allowance = Allowance(Meter(), budget.turns, None if budget.minutes is None else 60 * budget.minutes)
     begun = time.perf_counter()
     pairs: list[tuple[Outcome, list[dict[str, Any]]]] = []
@@ -81,34 +82,17 @@ def campaign(order: Order) -> int:
         except KeyboardInterrupt:  # the second one: whoever presses it again wants out
             allowance.interrupt()
             break
+        except Halted as halted:  # before it had anything to show for; the scenarios before this one are kept
+            allowance.halt(halted)
+            break
         pairs.append((outcome, [_keep(found, each, order, run, blocks) for found in outcome.found]))
     result = _result(order, run, pairs, time.perf_counter() - begun)
     run.close(result | {"stopped": allowance.stopped})
     if order.json_file is not None:
-        write_json(order.json_file, result)
+        write_json(order.json_file, result, staging.redaction)
     for text in blocks:  # last, so that nothing is lost where nobody reads on
         order.terminal.say(text)
     return _conclude(order, pairs, result, allowance)
-
-
-def foretell(order: Order) -> int:
-    """Say what a campaign would play, without playing anything."""
-    terminal, budget = order.terminal, order.budget
-    total = 0
-    for scenario in order.scenarios:
-        turns = len(scenario.turns)
-        total += (budget.sessions + 1) * turns
-        terminal.say(
-            f"{scenario.scenario}: {counted(turns, 'scripted turn')}, up to {budget.sessions} variants in cells of 25; "
-            f"about {(budget.sessions + 1) * turns} agent turns less what shared beginnings save; shrinking takes "
-            "up to some hundreds more for each finding"
-        )
-    chosen = order.staging.chosen
-    terminal.say(f"agent {chosen.agent}, judge {chosen.judge} in {', '.join(chosen.contexts)}, seed {chosen.seed}")
-    bounds = [f"{budget.turns} agent turns"] * (budget.turns is not None)
-    bounds += [f"{budget.minutes} minutes"] * (budget.minutes is not None)
-    terminal.say(f"about {total} agent turns in all; bounded by {' and '.join(bounds) or 'nothing but the sessions'}")
-    return 0
 
 
 def _campaign(order: Order, scenario: Scenario) -> Campaign:
@@ -177,12 +161,12 @@ def _keep(found: Finding, campaign: Campaign, order: Order, run: Run, blocks: li
     if regressed:
         blocks.append(f"REGRESSED {entry.finding}: {_from_here(path)} is marked fixed and stays as it is; see below")
     try:
-        path = save_entry(entry, corpus, beside=regressed)
+        path = save_entry(entry, corpus, beside=regressed, redaction=order.staging.redaction)
         again = f"fuzzturn replay {_from_here(path)}{order.staging.agent_words}"
         record = finding_json(found, corpus_file=_from_here(path))
     except InputError as error:  # the other findings, and what is recorded of this one, are kept all the same
         again, record = f"it has no corpus file: {error}", finding_json(found, corpus_file=None)
-    blocks.append(_block(found, entry, order.terminal.width, again))
+    blocks.append(_block(found, entry, order, again))
     run.append("findings", {"schema": 1, "run": run.id} | record)
     return record
 
@@ -202,14 +186,17 @@ def _was_fixed(path: Path, terminal: Terminal) -> bool:
         return False
 
 
-def _block(found: Finding, entry: Entry, width: int, again: str) -> str:
+def _block(found: Finding, entry: Entry, order: Order, again: str) -> str:
     names = Names(
         agent=entry.agent.name,
         agent_identity=found.identity,
         judge=entry.judge.identity or entry.judge.name if entry.judge else "none",
         rubric=entry.rubric.rubric_id,
     )
-    return finding_block(found, names=names, again=again, width=width) + "\n\n"
+    return (
+        order.staging.redaction.text(finding_block(found, names=names, again=again, width=order.terminal.width))
+        + "\n\n"
+    )
 
 
 def _result(
@@ -230,8 +217,7 @@ def _result(
             "sessions": sum(o.sessions for o, _ in pairs),
             "agent_turns": sum(o.spent.agent_turns for o, _ in pairs),
             "judge_calls": sum(o.spent.judge_calls for o, _ in pairs),
-            "tokens": None,
-            "usd": None,
+            **spent_on_models(staging.bill, sum(o.spent.told_tokens for o, _ in pairs)),
             "wall_s": round(wall, 3),
         },
         thresholds={o.base.measured.spoken.scenario: o.threshold and asdict(o.threshold) for o, _ in pairs},
@@ -258,6 +244,8 @@ def _conclude(
         return INTERRUPTED
     if result["findings"]:
         return FOUND
+    if allowance.stopped in ("offline", "refused"):
+        return ONLY_ERRORS
     if result["undecided"] or len(pairs) < len(order.scenarios):
         return CAPPED
     return ONLY_ERRORS if errors else 0
@@ -272,9 +260,13 @@ def _remark(
         reason = next((outcome.unscored_because for outcome, _ in pairs if outcome.unscored_because), "")
         terminal.note(f"the judge gave no score {counted(unscored, 'time')}: {reason}")
     if undecided := result["undecided"]:
-        terminal.error(f"{counted(undecided, 'failure')} did not show again in a fresh run: "
+        terminal.error(f"{counted(undecided, 'failure')} did not show again in a fresh run, or there was none: "
                        "the agent, the environment or the judge does not repeat itself")  # fmt: skip
-    if allowance.stopped in ("turns", "minutes"):
-        option = "--budget-turns" if allowance.stopped == "turns" else "--max-minutes"
+    for line in bill_lines(order.staging.bill):
+        terminal.note(line)
+    if allowance.stopped is not None and allowance.stopped in STOPPED_BY:
         asked = len(order.scenarios) * (order.budget.sessions + 1)
-        terminal.error(f"stopped by {option} after {result['spent']['sessions']} of {counted(asked, 'session')}")
+        played = f"after {result['spent']['sessions']} of {counted(asked, 'session')}"
+        terminal.error(f"stopped by {STOPPED_BY[allowance.stopped]} {played}")
+        if allowance.because:
+            terminal.error(order.staging.redaction.text(allowance.because))

@@ -10,10 +10,12 @@ from fuzzturn.cli.options import (
     CONTEXTS,
     AgentOption,
     AgentOptionOption,
+    ApiBaseOption,
     BatchOption,
     ContextOption,
     JsonOption,
     JudgeOption,
+    OfflineOption,
     OutOption,
     RubricOption,
     SeedOption,
@@ -35,6 +37,9 @@ def fuzz(
     budget_turns: Annotated[
         int | None, typer.Option(min=1, help="stop before more agent turns than about this")
     ] = None,
+    budget_usd: Annotated[
+        float | None, typer.Option(min=0, help="US dollars that model calls may cost in all; no call begins beyond it")
+    ] = None,
     max_minutes: Annotated[float | None, typer.Option(min=0, help="stop after about so many minutes")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would be played")] = False,
     agent: AgentOption = None,
@@ -45,6 +50,8 @@ def fuzz(
     seed: SeedOption = None,
     workers: WorkersOption = None,
     batch: BatchOption = None,
+    api_base: ApiBaseOption = None,
+    offline: OfflineOption = False,
     out: OutOption = None,
     json_file: JsonOption = None,
 ) -> int:
@@ -52,13 +59,15 @@ def fuzz(
 
     Example: fuzzturn fuzz scenarios/orbit/lisbon_offsite.yaml --seed 7
     """  # fmt: skip
-    from fuzzturn.cli.campaigning import Budget, Order, campaign, foretell, target_kinds
+    from fuzzturn.cli.campaigning import Budget, Order, campaign, target_kinds
+    from fuzzturn.cli.spending import foretell
     from fuzzturn.cli.staging import Staging
     from fuzzturn.project import find_project
 
     project = find_project()
     given = {"agent": agent, "agent_option": agent_option, "judge": judge, "judge_context": judge_context,
-             "rubric": rubric, "seed": seed, "workers": workers, "batch": batch}  # fmt: skip
+             "rubric": rubric, "seed": seed, "workers": workers, "batch": batch, "api_base": api_base,
+             "offline": offline, "budget_usd": budget_usd}  # fmt: skip
     staging = Staging(project, choose(given, project.config, CONTEXTS), out)
     config = project.config
     budget = Budget(

@@ -14,18 +14,24 @@ from fuzzturn.errors import InputError, Problem, closest
 from fuzzturn.scores import JudgeContext
 
 __all__ = [
-    "AgentOption", "AgentOptionOption", "BatchOption", "Chosen", "ContextOption", "JsonOption", "JudgeOption",
-    "OutOption", "RubricOption", "SeedOption", "WorkersOption", "choose",
+    "AgentOption", "AgentOptionOption", "ApiBaseOption", "BatchOption", "Chosen", "ContextOption", "JsonOption",
+    "JudgeOption", "OfflineOption", "OutOption", "RubricOption", "SeedOption", "WorkersOption", "choose",
 ]  # fmt: skip
 
 AgentOption: TypeAlias = Annotated[
-    str | None, typer.Option("--agent", help="path/to/file.py:build, package.module:build, or a shipped name (orbit)")
+    str | None,
+    typer.Option(
+        "--agent",
+        help="path/to/file.py:build, package.module:build, litellm/<model>, process, http, proxy, "
+        "or a shipped name (orbit)",
+    ),
 ]
 AgentOptionOption: TypeAlias = Annotated[
     list[str] | None, typer.Option("--agent-option", help="key=value for the agent's build; repeatable")
 ]
 JudgeOption: TypeAlias = Annotated[
-    str | None, typer.Option("--judge", help="path/to/file.py:build, package.module:build, reference, or none")
+    str | None,
+    typer.Option("--judge", help="path/to/file.py:build, package.module:build, litellm/<model>, reference, or none"),
 ]
 ContextOption: TypeAlias = Annotated[
     list[str] | None,
@@ -39,6 +45,12 @@ SeedOption: TypeAlias = Annotated[
 ]
 WorkersOption: TypeAlias = Annotated[
     int | None, typer.Option("--workers", min=1, help="sessions at once; never changes a result")
+]
+OfflineOption: TypeAlias = Annotated[
+    bool, typer.Option("--offline", help="refuse every model call that is not recorded in .fuzzturn/calls.sqlite")
+]
+ApiBaseOption: TypeAlias = Annotated[
+    str | None, typer.Option("--api-base", help="URL of an OpenAI-compatible server, for litellm/ and proxy")
 ]
 BatchOption: TypeAlias = Annotated[int | None, typer.Option("--batch", min=1, help="candidates tried together")]
 
@@ -92,6 +104,9 @@ class Chosen:
     """False where the judge is only the default."""
     agent_given: bool
     """False where the agent is only the default."""
+    api_base: str | None = None
+    offline: bool = False
+    budget_usd: float | None = None
 
 
 def choose(given: Mapping[str, Any], config: Mapping[str, Any], contexts: Sequence[JudgeContext]) -> Chosen:
@@ -111,7 +126,16 @@ def choose(given: Mapping[str, Any], config: Mapping[str, Any], contexts: Sequen
         rubric=pick("rubric", None),
         judge_given=given.get("judge") is not None or "judge" in config,
         agent_given=given.get("agent") is not None or "agent" in config,
+        api_base=_address(pick("api_base", None)),
+        offline=bool(given.get("offline")) or config.get("offline", False),
+        budget_usd=pick("budget_usd", None),
     )
+
+
+def _address(url: str | None) -> str | None:
+    if url is not None and not url.startswith(("http://", "https://")):
+        raise InputError(Problem(what=f"--api-base {url!r} is no URL", accepted="http://… or https://…, up to /v1"))
+    return url
 
 
 def _pairs(options: Sequence[str]) -> dict[str, str]:

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fuzzturn.cli.options import AgentOption, AgentOptionOption, JsonOption, JudgeOption, OutOption, choose
-from fuzzturn.errors import InputError, PortError, UnknownName
+from fuzzturn.cli.options import (
+    AgentOption,
+    AgentOptionOption,
+    ApiBaseOption,
+    JsonOption,
+    JudgeOption,
+    OfflineOption,
+    OutOption,
+    choose,
+)
+from fuzzturn.errors import Halted, InputError, PortError, UnknownName
 
 if TYPE_CHECKING:
     from fuzzturn.cli.staging import Staging
@@ -30,6 +39,8 @@ def replay(
     agent: AgentOption = None,
     agent_option: AgentOptionOption = None,
     judge: JudgeOption = None,
+    api_base: ApiBaseOption = None,
+    offline: OfflineOption = False,
     out: OutOption = None,
     json_file: JsonOption = None,
 ) -> int:
@@ -43,7 +54,7 @@ def replay(
     from fuzzturn.records import SCHEMA, write_json
 
     project = find_project()
-    given = {"agent": agent, "agent_option": agent_option, "judge": judge}
+    given = {"agent": agent, "agent_option": agent_option, "judge": judge, "api_base": api_base, "offline": offline}
     staging = Staging(project, choose(given, project.config, ("window+block",)), out)
     terminal, results, codes = Terminal(), [], [0]
     paths = entry_paths(entries, staging.home / "corpus")
@@ -57,7 +68,7 @@ def replay(
     if not results:
         terminal.say("there is nothing to replay")
     if json_file is not None:
-        write_json(json_file, {"schema": SCHEMA, "replayed": results})
+        write_json(json_file, {"schema": SCHEMA, "replayed": results}, staging.redaction)
     return min(codes, key=PRECEDENCE.index)
 
 
@@ -109,6 +120,8 @@ def _outcome(path: Path, staging: Staging, *, alone: bool) -> tuple[Entry | None
         return entry, asyncio.run(replay(entry, spoken, bench))
     except UnknownName as error:
         return entry, missing(entry, error)
+    except Halted as error:
+        return entry, refused(error)
     except (InputError, PortError) as error:
         if alone and _asked(staging, ready):
             raise
@@ -156,6 +169,7 @@ def as_recorded(staging: Staging, entry: Entry) -> Staging:
     Raises UnknownName for an agent or judge of the entry that is no shipped one: an entry is data that may come from
     anywhere, so no name in it is ever taken for a module or a file to load.
     """
+    from fuzzturn.adapters import PRIVATE
     from fuzzturn.cli.staging import label
 
     chosen = staging.chosen
@@ -164,7 +178,8 @@ def as_recorded(staging: Staging, entry: Entry) -> Staging:
     if not chosen.judge_given:
         judge = entry.judge.name if entry.judge else "none"
         chosen = replace(chosen, judge=judge if judge == "none" else _shipped(staging, "judge", judge))
-    options = dict(entry.agent.options) if label(chosen.agent) == entry.agent.name else {}
+    kept = {key: value for key, value in entry.agent.options.items() if key not in PRIVATE}
+    options = kept if label(chosen.agent) == entry.agent.name else {}
     chosen = replace(chosen, agent_options={**options, **chosen.agent_options}, seed=entry.provenance.seed)
     return replace(staging, chosen=chosen)
 

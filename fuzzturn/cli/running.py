@@ -10,17 +10,22 @@ import typer
 from fuzzturn.cli.options import (
     AgentOption,
     AgentOptionOption,
+    ApiBaseOption,
     ContextOption,
     JsonOption,
     JudgeOption,
+    OfflineOption,
     OutOption,
     RubricOption,
     SeedOption,
     choose,
 )
+from fuzzturn.errors import Halted
 
 if TYPE_CHECKING:
     from fuzzturn.cli.staging import Staging
+    from fuzzturn.cli.terminal import Terminal
+    from fuzzturn.drive import Meter
     from fuzzturn.scenario import Scenario
     from fuzzturn.trial import Trial
 
@@ -33,6 +38,8 @@ def run(
     judge_context: ContextOption = None,
     rubric: RubricOption = None,
     seed: SeedOption = None,
+    api_base: ApiBaseOption = None,
+    offline: OfflineOption = False,
     out: OutOption = None,
     json_file: JsonOption = None,
 ) -> int:
@@ -40,49 +47,65 @@ def run(
 
     Example: fuzzturn run lisbon_offsite
     """
+    from fuzzturn.cli.spending import bill_lines, spent_on_models
     from fuzzturn.cli.staging import Staging
     from fuzzturn.cli.terminal import Terminal
+    from fuzzturn.drive import Meter
     from fuzzturn.project import find_project
     from fuzzturn.records import SCHEMA, Run, scenario_digest, write_json
-    from fuzzturn.report import session_json, session_table
+    from fuzzturn.report import session_json
 
     project = find_project()
     given = {"agent": agent, "agent_option": agent_option, "judge": judge, "judge_context": judge_context,
-             "rubric": rubric, "seed": seed}  # fmt: skip
+             "rubric": rubric, "seed": seed, "api_base": api_base, "offline": offline}  # fmt: skip
     staging = Staging(project, choose(given, project.config, ("window+block",)), out)
-    record, terminal = Run.create(staging.home, "run"), Terminal()
-    sessions = []
-    wrong = broken = False
+    record, terminal = Run.create(staging.home, "run", staging.redaction), Terminal()
+    trials: list[Trial] = []
+    halted: Halted | None = None
+    meter = Meter()
     for scenario in staging.scenarios(scenarios):
-        trial = asyncio.run(_play(staging, scenario))
-        measured = trial.measured
+        try:
+            trial = asyncio.run(_play(staging, scenario, meter))
+        except Halted as error:  # what was played before it is kept
+            halted = error
+            break
         fixed = {"seed": staging.chosen.seed, "sample": 0, "scenario_digest": scenario_digest(scenario)}
-        record.session(scenario.scenario, trial.variant, measured, staging.registry, **fixed)
-        terminal.say(f"{scenario.scenario}  (agent {staging.chosen.agent}, rubric {staging.rubric.rubric_id})")
-        terminal.say(session_table(measured, agent=staging.chosen.agent))
-        checkers = {c.checker for c in scenario.constraints}
-        used = {check.checker for scores in measured.scores for check in scores.adherence.exercised}
-        if idle := sorted(checkers - used):
-            terminal.say(f"  never exercised, so never tested: {', '.join(idle)}")
-        sessions.append(session_json(trial))
-        wrong |= bool(trial.failures)
-        broken |= measured.session.error is not None
-    result = {"schema": SCHEMA, "run": record.id, "seed": staging.chosen.seed, "sessions": sessions}
+        record.session(scenario.scenario, trial.variant, trial.measured, staging.registry, **fixed)
+        _show(trial, staging, terminal)
+        trials.append(trial)
+    for line in bill_lines(staging.bill):
+        terminal.note(line)
+    result = {"schema": SCHEMA, "run": record.id, "seed": staging.chosen.seed,
+              "spent": spent_on_models(staging.bill, meter.told_tokens),
+              "sessions": [session_json(trial) for trial in trials]}  # fmt: skip
     record.close(result)
     if json_file is not None:
-        write_json(json_file, result)
-    return 1 if wrong else 3 if broken else 0
+        write_json(json_file, result, staging.redaction)
+    if halted is not None:
+        terminal.error(staging.redaction.text(str(halted)))
+    broken = halted is not None or any(trial.measured.session.error is not None for trial in trials)
+    return 1 if any(trial.failures for trial in trials) else 3 if broken else 0
 
 
-async def _play(staging: Staging, scenario: Scenario) -> Trial:
+def _show(trial: Trial, staging: Staging, terminal: Terminal) -> None:
+    from fuzzturn.report import session_table
+
+    chosen, measured = staging.chosen, trial.measured
+    terminal.say(f"{measured.spoken.scenario}  (agent {chosen.agent}, rubric {staging.rubric.rubric_id})")
+    terminal.say(staging.redaction.text(session_table(measured, agent=chosen.agent)))
+    checkers = {c.checker for c in measured.spoken.constraints}
+    used = {check.checker for scores in measured.scores for check in scores.adherence.exercised}
+    if idle := sorted(checkers - used):
+        terminal.say(f"  never exercised, so never tested: {', '.join(idle)}")
+
+
+async def _play(staging: Staging, scenario: Scenario, meter: Meter) -> Trial:
     """The unedited script, every turn judged."""
-    from fuzzturn.drive import Meter
     from fuzzturn.measure import Jury, judged
     from fuzzturn.tree import Tree
     from fuzzturn.trial import Bench, Trial
     from fuzzturn.variant import Variant
 
-    meter = Meter()
     jury = Jury(staging.judge, staging.judge_name, staging.rubric, staging.chosen.contexts, meter)
     bench = Bench(Tree(staging.cast(scenario), scenario, meter), staging.registry, jury, asyncio.Semaphore(1))
     trial = await bench.run(Variant(scenario))

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fuzzturn.cli.options import AgentOption, AgentOptionOption, BatchOption, JsonOption, JudgeOption, OutOption, choose
+from fuzzturn.cli.options import (
+    AgentOption,
+    AgentOptionOption,
+    ApiBaseOption,
+    BatchOption,
+    JsonOption,
+    JudgeOption,
+    OfflineOption,
+    OutOption,
+    choose,
+)
 from fuzzturn.errors import InputError, Problem, UnknownName
 
 if TYPE_CHECKING:
@@ -25,6 +35,8 @@ def shrink(
     agent_option: AgentOptionOption = None,
     judge: JudgeOption = None,
     batch: BatchOption = None,
+    api_base: ApiBaseOption = None,
+    offline: OfflineOption = False,
     out: OutOption = None,
     json_file: JsonOption = None,
 ) -> int:
@@ -42,7 +54,8 @@ def shrink(
     from fuzzturn.report import finding_json
 
     project = find_project()
-    given = {"agent": agent, "agent_option": agent_option, "judge": judge, "batch": batch}
+    given = {"agent": agent, "agent_option": agent_option, "judge": judge, "batch": batch, "api_base": api_base,
+             "offline": offline}  # fmt: skip
     staging = Staging(project, choose(given, project.config, ("window+block",)), out)
     path = _one(entry, staging.home / "corpus")
     kept = load_entry(path)
@@ -55,7 +68,7 @@ def shrink(
     shown = _report(staging, campaign, kept, found, path, Terminal())
     if json_file is not None:
         result = {"schema": 1, "finding": finding_json(found, corpus_file=str(shown))}
-        write_json(json_file, result)
+        write_json(json_file, result, staging.redaction)
     return 1
 
 
@@ -83,11 +96,11 @@ def _report(staging: Staging, campaign: Campaign, kept: Entry, found: Finding, p
     sizes = {"turns": fresh.provenance.turns, "tokens": fresh.provenance.tokens}
     history = kept.provenance.model_copy(update=sizes)
     smaller = fresh.model_copy(update={"status": kept.status, "provenance": history})
-    shown = save_entry(smaller, staging.home / "corpus")
+    shown = save_entry(smaller, staging.home / "corpus", redaction=staging.redaction)
     names = Names(agent=campaign.cast.name, agent_identity=found.identity, judge=staging.judge_name,
                   rubric=kept.rubric.rubric_id)  # fmt: skip
     again = f"fuzzturn replay {shown}{staging.agent_words}"
-    terminal.say(finding_block(found, names=names, again=again, width=terminal.width))
+    terminal.say(staging.redaction.text(finding_block(found, names=names, again=again, width=terminal.width)))
     return shown
 
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal
 
+from fuzzturn.adapters import (
+    HOSTED,
+    NAMES,
+    PRIVATE,
+    Access,
+    access,
+    agent_build,
+    judge_build,
+    project_redaction,
+)
+from fuzzturn.calls import Bill, Gateway
 from fuzzturn.check import check_scenario
 from fuzzturn.cli.options import Chosen
 from fuzzturn.corpus import FingerprintNote
@@ -14,6 +25,7 @@ from fuzzturn.drive import Cast
 from fuzzturn.errors import InputError, blaming
 from fuzzturn.ports import Judge
 from fuzzturn.project import Project
+from fuzzturn.redaction import Redaction
 from fuzzturn.registry import Registry
 from fuzzturn.rubric import Rubric
 from fuzzturn.scenario import Scenario
@@ -53,14 +65,40 @@ class Staging:
             raise InputError(problems)
         return [load_scenario(path) for path in paths]
 
+    @cached_property
+    def redaction(self) -> Redaction:
+        """What is kept out of every file."""
+        return project_redaction(self.project.config)
+
+    @cached_property
+    def access(self) -> Access:
+        """The way to models, with the record of calls that this project has."""
+        chosen = {
+            "api_base": self.chosen.api_base,
+            "offline": self.chosen.offline,
+            "budget_usd": self.chosen.budget_usd,
+        }
+        return access(self.project.config, self.home, self.project.load_callable, **chosen)
+
+    @property
+    def gateway(self) -> Gateway:
+        return self.access.gateway
+
+    @property
+    def bill(self) -> Bill:
+        """What model calls have cost so far."""
+        return self.gateway.bill
+
     def cast(self, scenario: Scenario) -> Cast:
         """The agent that was asked for, in the scenario's environment."""
+        player = partial(self.project.player, "agent")
         return Cast(
-            build=self._callable("agent", self.chosen.agent),
+            build=agent_build(self.chosen.agent, self.chosen.agent_options, self.access, player),
             make_environment=self.registry.get("environment", scenario.environment).function,
             name=label(self.chosen.agent),
             options=self.chosen.agent_options,
             seed=self.chosen.seed,
+            private=PRIVATE,
         )
 
     @cached_property
@@ -69,8 +107,7 @@ class Staging:
         if self.chosen.judge == "none":
             return None
         with blaming(f"the build of judge {label(self.chosen.judge)}"):
-            built: Judge = self._callable("judge", self.chosen.judge)()
-        return built
+            return judge_build(self.chosen.judge, self.access, partial(self.project.player, "judge"))()
 
     @property
     def judge_name(self) -> str:
@@ -79,7 +116,16 @@ class Staging:
     @property
     def agent_words(self) -> str:
         """What a replay has to be told to find the agent again; "" for a shipped one."""
-        return f" --agent {self.chosen.agent}" if ":" in self.chosen.agent else ""
+        chosen = self.chosen
+        adapted = chosen.agent in NAMES or chosen.agent.startswith(HOSTED)
+        if not adapted and ":" not in chosen.agent:
+            return ""
+        words = ["--agent", chosen.agent]
+        for key, value in chosen.agent_options.items():
+            words += ["--agent-option", f"{key}={value}"] * (key in PRIVATE)
+        if adapted and chosen.api_base is not None:
+            words += ["--api-base", chosen.api_base]
+        return "".join(f" {shlex.quote(word)}" for word in words)
 
     @property
     def judge_note(self) -> FingerprintNote | None:
@@ -88,14 +134,11 @@ class Staging:
         identity = getattr(self.judge, "identity", None)
         return FingerprintNote(name=label(self.chosen.judge), identity=identity if isinstance(identity, str) else None)
 
-    def _callable(self, kind: Literal["agent", "judge"], spec: str) -> Any:
-        return self.project.player(kind, spec)
-
 
 def label(spec: str) -> str:
     """How an agent or judge is called in records: a shipped name, else file stem or module, without any path."""
     source, _, name = spec.rpartition(":")
-    if not source:
+    if not source or spec.startswith(HOSTED):
         return spec
     stem = Path(source).stem if source.endswith(".py") else source
     return stem if name == "build" else f"{stem}:{name}"

@@ -28,11 +28,13 @@ def _number_from(lowest: int) -> Kind:
 
 _TEXT = Kind("a text", lambda value: isinstance(value, str))
 _LIST = Kind("a list of texts", lambda value: isinstance(value, list) and all(isinstance(v, str) for v in value))
+_AMOUNT = Kind("a number from 0", lambda value: type(value) in (int, float) and value >= 0)
 OPTIONS: Mapping[str, Kind] = MappingProxyType({
     "agent": _TEXT, "agent_option": _LIST, "judge": _TEXT, "judge_context": _LIST, "target": _TEXT,
     "seed": Kind("a whole number", lambda value: type(value) is int), "workers": _number_from(1),
     "batch": _number_from(1), "budget_sessions": _number_from(0), "budget_turns": _number_from(1), "rubric": _TEXT,
-    "max_minutes": Kind("a number from 0", lambda value: type(value) in (int, float) and value >= 0),
+    "max_minutes": _AMOUNT, "budget_usd": _AMOUNT, "api_base": _TEXT, "price": _LIST, "redact": _LIST,
+    "normalise": _LIST, "normaliser": _TEXT, "offline": Kind("true or false", lambda value: type(value) is bool),
 })  # fmt: skip
 """The keys that a project may set: the names of those options that a command reads from here, with underscores."""
 

@@ -21,9 +21,9 @@ _SETTINGS = f"""\
 #:schema {_SCHEMAS}/config.json
 # fuzzturn: this folder is a project. Keys are option names with underscores; the command line wins over them.
 
-# agent = "orbit"                    # or "path/to/file.py:build", "package.module:build"
+# agent = "orbit"                    # or "path/to/file.py:build", "package.module:build", "litellm/<model>", …
 # agent_option = ["key=value"]
-# judge = "reference"                # or "path/to/file.py:build", "none"
+# judge = "reference"                # or "path/to/file.py:build", "litellm/<model>", "none"
 # judge_context = ["full"]           # of agent, window, window+block, full
 # seed = 0
 # workers = 1                        # sessions at once; never changes a result
@@ -31,6 +31,13 @@ _SETTINGS = f"""\
 # budget_sessions = 200              # per scenario
 # budget_turns = 20000               # replies of the agent, in all
 # max_minutes = 10
+# budget_usd = 5.0                   # model calls, in all; needs the price of every model that is asked
+# price = ["my-model=0.15/0.60"]     # US dollars per million prompt and completion tokens; known models need none
+# api_base = "http://127.0.0.1:8080/v1"   # an OpenAI-compatible server, for litellm/ and proxy
+# offline = true                     # refuse every model call that is not recorded in .fuzzturn/calls.sqlite
+# redact = ["sk-[A-Za-z0-9]+"]       # regular expressions of what may reach no file; *_KEY, *_TOKEN variables never do
+# normalise = ['\\d\\d:\\d\\d']     # what varies from run to run in model calls and means nothing, such as a clock
+# normaliser = "path/to/file.py:name"     # the same as a function: the request's body in, what it is known by out
 # rubric = "orbit-turn-quality-v3"
 """
 

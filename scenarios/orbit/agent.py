@@ -11,10 +11,11 @@ import inspect
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from fuzzturn.compaction import Policy, policy
-from fuzzturn.errors import InputError
+from fuzzturn.compaction import OPTION_NAMES, Policy, policy
+from fuzzturn.errors import InputError, Problem, closest
 from fuzzturn.ports import Environment, Reply
 from fuzzturn.session import Chat, Event, Message, ModelCall, ToolCall
 
@@ -55,7 +56,7 @@ class OrbitAgent:
             events += self._compaction()
             context = (*self._system, *self._messages)
             events.append(ModelCall(context))
-            action = decide(context)
+            action = decide(_readable(context))
             if isinstance(action, Say):
                 return self._final(events, action.text)
             events += await self._run(action.calls)
@@ -104,26 +105,41 @@ def build(
     seed: int = 0,  # noqa: ARG001 - every build is offered one; nothing is drawn here, so every seed is the same agent
     system: str | None = None,
     compaction: str = "summary_keep_recent",
-    threshold: int | str = 900,
-    keep: int | str = 4,
+    **options: object,
 ) -> OrbitAgent:
     """A fresh SIMULATED agent.
 
-    compaction: none or summary_keep_recent. threshold: tokens above which it compacts. keep: newest messages that
-    stay. Both are whole numbers from 1 up and may come as text from a command line. Raises InputError otherwise.
+    compaction: the name of a policy of `fuzzturn.compaction`. options: those of that policy, by name, as values or as
+    the texts of a command line; for the default, threshold (900 tokens) and keep (4 messages) and more. Raises
+    InputError for what cannot be used.
     """
-    tokens, messages = _whole("threshold", threshold), _whole("keep", keep)
-    compact = policy(compaction, threshold=tokens, keep=messages)
-    limits = "" if compaction == "none" else f", threshold={tokens}, keep={messages}"
-    identity = f"orbit 1 (simulated, by rule; compaction={compaction}{limits})"
+    unknown = [option for option in options if option not in OPTION_NAMES]
+    if unknown:
+        accepted = ("compaction", *OPTION_NAMES)
+        raise InputError(
+            Problem(what=f"agent orbit takes no option {option!r}", accepted=closest(option, accepted))
+            for option in unknown
+        )
+    compact = policy(compaction, **options)
+    identity = f"orbit 1 (simulated, by rule; compaction={compact.identity})"
     return OrbitAgent(environment, system=system, compact=compact, identity=identity)
 
 
-def _whole(option: str, value: int | str) -> int:
-    text = str(value).strip()
-    if isinstance(value, bool) or not text.isdecimal() or int(text) < 1:
-        raise InputError(f"agent option {option} is {value!r}; a whole number from 1 up is accepted")
-    return int(text)
+@lru_cache(maxsize=4096)
+def _as_json(content: str) -> str:
+    try:
+        json.loads(content)
+    except ValueError:
+        return json.dumps(content)
+    return content
+
+
+def _readable(context: Sequence[Chat]) -> Sequence[Chat]:
+    """The same context for rules that read tool results as JSON: what a policy wrote in the place of one is a text."""
+    return [
+        {**message, "content": _as_json(message["content"])} if message.get("role") == "tool" else message
+        for message in context
+    ]
 
 
 def _as_chat(call: ToolCall) -> Chat:

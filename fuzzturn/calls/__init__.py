@@ -1,0 +1,14 @@
+"""Calls: the model calls of agent, summariser and judge: recorded, replayed, paid and bounded in one place."""
+
+from __future__ import annotations
+
+from fuzzturn.calls.bill import Bill, Role, Tokens, tokens_of
+from fuzzturn.calls.gateway import CallFailed, Gateway, Line, Rejected, Served, Transient, Unsendable
+from fuzzturn.calls.keys import Keys, Request
+from fuzzturn.calls.prices import Price, Prices
+from fuzzturn.calls.record import Answer, CallRecord
+
+__all__ = [
+    "Answer", "Bill", "CallFailed", "CallRecord", "Gateway", "Keys", "Line", "Price", "Prices", "Rejected", "Request",
+    "Role", "Served", "Tokens", "Transient", "Unsendable", "tokens_of",
+]  # fmt: skip

@@ -1,0 +1,25 @@
+"""Fixtures that tests of models share."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def litellm_session() -> Iterator[None]:
+    """litellm opens a connection for each server and closes none; here all of them share one that is closed."""
+    os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_OFFLINE_MODE": "true"}
+    import httpx
+    import litellm
+
+    with warnings.catch_warnings():  # its first call makes types that pydantic warns of
+        warnings.simplefilter("ignore")
+        litellm.completion(model="openai/x", messages=[{"role": "user", "content": "x"}], mock_response="x")
+    with httpx.Client() as session:
+        litellm.client_session = session
+        yield
+    litellm.client_session = None
