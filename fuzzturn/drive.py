@@ -24,7 +24,7 @@ from fuzzturn.replying import as_reply
 from fuzzturn.scenario import Line, Scenario
 from fuzzturn.session import Event, ModelCall, Session, ToolCall, Turn, copied
 
-__all__ = ["Cast", "Meter", "Recorder", "Saved", "Stage", "drive", "seed_for"]
+__all__ = ["Cast", "Meter", "Recorder", "Saved", "Stage", "drive", "maybe", "replied", "seed_for"]
 
 SETTLE_SECONDS = 30.0
 
@@ -157,14 +157,15 @@ class Stage:
         error: str | None = None
         events: tuple[Event, ...] = ()
         try:
-            events = (await _reply(self._agent, line.user)).events
+            events = (await replied(self._agent, line.user)).events
             if hasattr(self._agent, "settle"):
-                await _maybe(self._agent.settle(SETTLE_SECONDS))
+                await maybe(self._agent.settle(SETTLE_SECONDS))
         except FuzzturnError:
             raise
         except (Exception, SystemExit, asyncio.CancelledError) as raised:
             if isinstance(raised, asyncio.CancelledError) and (task := asyncio.current_task()) and task.cancelling():
                 raise  # it is we who are cancelled
+            events = _told_before(raised)
             file, at = origin(raised)
             error = f"{type(raised).__name__}: {raised} ({Path(file).name}:{at})"
         merged = interleave(events, self._recorder.recorded)
@@ -184,21 +185,21 @@ class Stage:
         if not self.can_snapshot:
             return None
         with blaming("snapshot()"):
-            return Saved(await _maybe(self._agent.snapshot()), await _maybe(self._environment.snapshot()))
+            return Saved(await maybe(self._agent.snapshot()), await maybe(self._environment.snapshot()))
 
     async def restore(self, saved: Saved) -> None:
         """Go on from `saved`, in this fresh instance. The environment stays the object that the agent holds."""
         with blaming("restore()"):
-            await _maybe(self._environment.restore(saved.environment))
-            await _maybe(self._agent.restore(saved.agent))
+            await maybe(self._environment.restore(saved.environment))
+            await maybe(self._agent.restore(saved.agent))
 
     async def close(self) -> None:
         """End of session."""
         with blaming("aclose() or close()"):
             if hasattr(self._agent, "aclose"):
-                await _maybe(self._agent.aclose())
+                await maybe(self._agent.aclose())
             if hasattr(self._environment, "close"):
-                await _maybe(self._environment.close())
+                await maybe(self._environment.close())
 
     def _observe(self) -> Mapping[str, Any]:
         with blaming("environment.observe()"):
@@ -230,11 +231,18 @@ async def drive(cast: Cast, spoken: Scenario, meter: Meter | None = None) -> Ses
     )
 
 
-async def _reply(agent: Any, message: str) -> Reply:
+def _told_before(raised: BaseException) -> tuple[Event, ...]:
+    """What an agent that raised had seen and done in the turn, where it hung that on the exception as `events`."""
+    told = getattr(raised, "events", ())
+    return tuple(told) if isinstance(told, list | tuple) and all(isinstance(event, Event) for event in told) else ()
+
+
+async def replied(agent: Any, message: str) -> Reply:
+    """What the agent, sync or async, replies to one message. Raises what it raises."""
     if inspect.iscoroutinefunction(agent.reply):
         reply = await agent.reply(message)
     else:  # a sync agent may block on the network: keep the loop free for the other sessions
-        reply = await _maybe(await asyncio.to_thread(_call, agent.reply, message))
+        reply = await maybe(await asyncio.to_thread(_call, agent.reply, message))
     return as_reply(reply)
 
 
@@ -245,7 +253,8 @@ def _call(function: Callable[..., Any], message: str) -> Any:
         raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
 
-async def _maybe(value: Any) -> Any:
+async def maybe(value: Any) -> Any:
+    """The value, awaited where it is to be awaited: ports may be sync or async."""
     return await value if inspect.isawaitable(value) else value
 
 

@@ -97,7 +97,10 @@ class Agent(Protocol):
     """The system under test."""
 
     def reply(self, message: str, /) -> Reply | Awaitable[Reply]:
-        """Handle one user message. What it raises becomes `Turn.error` and ends the session."""
+        """Handle one user message. What it raises becomes `Turn.error` and ends the session.
+
+        An exception may carry `events`, a list: what had happened in the turn before it was raised.
+        """
         ...
 
 

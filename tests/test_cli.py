@@ -275,6 +275,16 @@ def test_the_help_loads_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_the_embedded_agent_s_campaign_loads_no_model_client_and_no_server(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom fuzzturn.cli import run\nrun(['fuzz', 'lisbon_offsite', '--budget-sessions', '1'])\n"
+        "print(sorted({'litellm', 'openai', 'aiohttp', 'httpx', 'http.server', 'langchain'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert not (tmp_path / ".fuzzturn" / "calls.sqlite").exists()
+
+
 def test_a_replay_loads_no_hypothesis(kept: Path) -> None:
     code = (
         f"import sys\nfrom fuzzturn.cli import run\nassert run(['replay', {str(kept)!r}]) == 0\n"

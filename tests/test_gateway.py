@@ -186,8 +186,16 @@ def test_a_server_that_never_answered_ends_everything() -> None:
         ask(gateway(), Server(Transient("no connection")))
 
 
-def test_a_server_that_is_gone_ends_everything_after_three_calls() -> None:
-    gate, server = gateway(), Server(Transient("no connection"))
+def test_an_error_500_to_the_very_first_call_is_that_sessions_own() -> None:
+    gate, server = gateway(), Server(Transient("server error 500", "cannot parse what the model said"))
+    for n in range(5):
+        with pytest.raises(CallFailed):
+            ask(gate, server, [str(n)])
+
+
+@pytest.mark.parametrize("reason", ["no connection", "server error 503", "time-out", "rate limit"])
+def test_a_server_that_is_gone_ends_everything_after_three_calls(reason: str) -> None:
+    gate, server = gateway(), Server(Transient(reason))
     ask(gate, Server("fine"), ["before"])
     for text in ("one", "two"):
         with pytest.raises(CallFailed):

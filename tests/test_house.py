@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent
 MODULES = [
     path for folder in ("fuzzturn", "strategies", "scenarios", "examples") for path in (ROOT / folder).rglob("*.py")
 ]
+FOREIGN = re.compile(r"https?://(?!json-schema\.org|127\.0\.0\.1|localhost)\w|/work/|/root/")
 FORBIDDEN = {"utils", "util", "helpers", "common", "misc", "types", "core", "internal"}
 
 
@@ -40,11 +41,5 @@ def test_nothing_committed_names_a_host_to_download_from_or_a_place_on_one_machi
     texts = [path for path in ROOT.rglob("*") if path.suffix in (".py", ".md", ".toml", ".yaml", ".txt", ".json")]
     kept_out = {".venv", ".fuzzturn", ".hypothesis", ".pytest_cache"}
     own = [path for path in texts if not kept_out & set(path.relative_to(ROOT).parts)]
-    wrong = [
-        str(path)
-        for path in own
-        if re.search(
-            r"https?://(?!json-schema\.org|127\.0\.0\.1|localhost)\w|/work/|/root/", path.read_text(errors="replace")
-        )
-    ]
+    wrong = [str(path) for path in own if FOREIGN.search(path.read_text(errors="replace"))]
     assert [path for path in wrong if not path.endswith("test_house.py")] == []

@@ -36,11 +36,13 @@ def call(name: str, arguments: str, id: str = "c1") -> dict[str, Any]:
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
+SCHEMA = {"type": "object", "properties": {"price": {"type": "integer"}}, "required": ["price"]}
+
+
 class Prices(Shop):
     """The toy shop with a schema."""
 
-    schema: Any = {"type": "object", "properties": {"price": {"type": "integer"}}, "required": ["price"]}
-    tools: Any = (Tool("buy", "", schema),)
+    tools: Any = (Tool("buy", "", SCHEMA),)
 
 
 def spoken(model: Any, *messages: str, system: str | None = None, **options: str) -> list[Turn]:
@@ -135,6 +137,31 @@ def test_what_a_model_raises_is_the_agents_error() -> None:
     (turn,) = spoken(Broken(), "Buy a lamp.")
     assert turn.error is not None
     assert turn.error.startswith("RuntimeError: no such luck")
+
+
+def test_what_was_seen_and_done_before_the_model_failed_is_recorded() -> None:
+    class Failing(Scripted):
+        async def ask(self, messages: Sequence[Chat], tools: Sequence[Tool], line: Line) -> Said:
+            if len(self.shown) == 1:
+                raise RuntimeError("no such luck")
+            return await super().ask(messages, tools, line)
+
+    (turn,) = spoken(Failing(Said(calls=[call("buy", '{"price": 40}'), call("bay", "{}", "c2")])), "Buy a lamp.")
+    assert [type(event).__name__ for event in turn.events] == ["ModelCall", "ToolCall"]
+    assert "no tool is called 'bay'" in turn.model_calls[0].notes[0]
+    assert turn.error is not None
+
+
+def test_events_of_a_stranger_s_exception_are_left_alone() -> None:
+    class Odd(Exception):
+        events = ("not ours",)
+
+    class Broken:
+        async def ask(self, *_: Any) -> Said:
+            raise Odd("odd")
+
+    (turn,) = spoken(Broken(), "Buy a lamp.")
+    assert turn.error is not None
 
 
 def test_compaction_is_told_and_its_summary_is_what_the_model_sees() -> None:

@@ -65,11 +65,22 @@ class ToolLoop:
         self.identity = play.identity
 
     async def reply(self, message: str) -> Reply:
-        """Handle one user message. Compaction is considered before every model call, so also within the turn."""
+        """Handle one user message. Compaction is considered before every model call, so also within the turn.
+
+        What is raised carries the `events` of the turn so far.
+        """
+        events: list[Event] = []
+        try:
+            await self._turn(message, events)
+        except Exception as error:
+            error.events = events  # type: ignore[attr-defined]
+            raise
+        return Reply(events=events)
+
+    async def _turn(self, message: str, events: list[Event]) -> None:
         memory = self._memory
         memory.messages += ({"role": "user", "content": message},)
         tools = tuple(self._environment.tools)
-        events: list[Event] = []
         for _ in range(self._play.rounds):
             events += await self._compact()
             context = (*self._system, *memory.messages)
@@ -87,7 +98,6 @@ class ToolLoop:
             memory.messages += ({"role": "assistant", "content": _GIVEN_UP},)
             last = max(i for i, event in enumerate(events) if isinstance(event, ModelCall))
             events[last] = _noted(events[last], f"the turn was ended after {self._play.rounds} model calls")
-        return Reply(events=events)
 
     def snapshot(self) -> object:
         """The state between two turns."""

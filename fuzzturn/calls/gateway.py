@@ -31,7 +31,8 @@ LONGEST_WAIT_SECONDS = 60.0
 UNREACHABLE = "no connection"
 """The reason of a Transient where nobody answers at all."""
 GONE_AFTER = 3
-"""Calls in a row that nobody answered, each tried RETRIES + 1 times: the server is gone."""
+"""Calls in a row that were given up after every retry: the server is gone, or has no time for us."""
+_SERVER_ERROR = "server error 500"
 _UNAUTHORISED = (401, 402, 403, 404)
 """No key, no credit, no right, no such model: the same for every other call."""
 
@@ -97,8 +98,8 @@ class Gateway:
     def __post_init__(self) -> None:
         self._flights: dict[Place, asyncio.Future[Answer]] = {}
         self._answered: set[str] = set()
-        self._unreached = 0
-        """Calls given up in a row because there was no connection."""
+        self._failed = 0
+        """Calls given up in a row."""
         self._pause: asyncio.Future[None] | None = None
 
     async def ask(self, request: Request, line: Line, send: Send, *, last_form: bool = True) -> Served:
@@ -141,7 +142,7 @@ class Gateway:
 
     def _keep(self, place: Place, request: Request, known: Known, answer: Answer) -> None:
         self._answered.add(request.model)
-        self._unreached = 0
+        self._failed = 0
         self.bill.add(request.role, request.model, answer.usage)
         self.record.keep(place, request, known, without_secrets(answer, self.keys.redaction))
 
@@ -156,7 +157,7 @@ class Gateway:
                 return await send()
             except Transient as error:
                 self.bill.retried[error.reason] += 1
-                if left == 0 or (error.reason == "server error 500" and error.detail == before):
+                if left == 0 or (error.reason == _SERVER_ERROR and error.detail == before):
                     raise self._given_up(request, error) from error
                 await self._hold(min(max(wait, error.after or 0.0), LONGEST_WAIT_SECONDS), everybody=bool(error.after))
                 wait, before = 2 * wait, error.detail
@@ -167,12 +168,13 @@ class Gateway:
         raise AssertionError("unreachable")  # the last round returns or raises
 
     def _given_up(self, request: Request, error: Transient) -> Exception:
-        """A server that never answered, or is gone, is everybody's; else it is this session's misfortune."""
-        self._unreached = self._unreached + 1 if error.reason == UNREACHABLE else 0
+        """A server that is not there, or fails call after call, is everybody's; else it is this session's bad luck."""
         failed = f"{request.role}'s model {request.model} could not be asked: {error}"
-        if request.model not in self._answered or self._unreached >= GONE_AFTER:
-            return Halted("refused", failed)
-        return CallFailed(failed)
+        if error.reason == _SERVER_ERROR:  # of this request, most likely
+            return CallFailed(failed)
+        self._failed += 1
+        never = error.reason == UNREACHABLE and request.model not in self._answered
+        return Halted("refused", failed) if never or self._failed >= GONE_AFTER else CallFailed(failed)
 
     async def _hold(self, seconds: float, *, everybody: bool) -> None:
         """Wait; where the server named a time, every other call waits, too."""

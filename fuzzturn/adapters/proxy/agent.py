@@ -16,9 +16,10 @@ from fuzzturn.adapters.proxy.forwarding import upstream_url
 from fuzzturn.adapters.proxy.merging import merged
 from fuzzturn.adapters.proxy.server import ProxyServer
 from fuzzturn.calls import Gateway, Line
+from fuzzturn.drive import maybe, replied
 from fuzzturn.errors import InputError, PortError, Problem
 from fuzzturn.ports import Agent, Reply
-from fuzzturn.replying import AgentFault, as_reply
+from fuzzturn.replying import AgentFault
 
 __all__ = ["wrap"]
 
@@ -127,22 +128,24 @@ class _Proxied:
         """What the target replies. Raises Halted where one of its model calls could not be made, nor any other can."""
         await self._server.start()
         self._caller.begin()
+        recorded = getattr(self._environment, "recorded", ())
         try:
-            reply = await _replied(self._target, message)
+            reply = await replied(self._target, message)
         except Exception as error:
-            self._caller.end(message)
+            seen = self._caller.end(message)
             if self._caller.halted is not None:
                 raise self._caller.halted from error
+            error.events = merged(seen, list(getattr(error, "events", ())), recorded)  # type: ignore[attr-defined]
             raise
         seen = self._caller.end(message)
         if self._caller.halted is not None:
             raise self._caller.halted
-        return Reply(events=merged(seen, reply.events, getattr(self._environment, "recorded", ())))
+        return Reply(events=merged(seen, reply.events, recorded))
 
     async def settle(self, timeout: float) -> None:
         """Wait for the target's work in the background, and for model calls in flight (seconds)."""
         if hasattr(self._target, "settle"):
-            await _maybe(self._target.settle(timeout))
+            await maybe(self._target.settle(timeout))
         try:
             await self._caller.settled(timeout)
         except TimeoutError as error:
@@ -153,7 +156,7 @@ class _Proxied:
     async def aclose(self) -> None:
         try:
             if hasattr(self._target, "aclose"):
-                await _maybe(self._target.aclose())
+                await maybe(self._target.aclose())
         finally:
             self._server.dismiss(self._caller)
             await self._lobby.leave(self._server)
@@ -163,28 +166,10 @@ class _Restorable(_Proxied):
     """The same for a target that offers snapshots."""
 
     async def snapshot(self) -> object:
-        return await _maybe(self._target.snapshot()), self._caller.snapshot()
+        return await maybe(self._target.snapshot()), self._caller.snapshot()
 
     async def restore(self, saved: Any) -> None:
         target, caller = saved
         await self._server.start()  # a target may ask its model what it was
-        await _maybe(self._target.restore(target))
+        await maybe(self._target.restore(target))
         self._caller.restore(caller)
-
-
-async def _replied(target: Any, message: str) -> Reply:
-    if inspect.iscoroutinefunction(target.reply):
-        return as_reply(await target.reply(message))
-    # the loop must be free while a sync agent waits for its model: the proxy answers in it
-    return as_reply(await _maybe(await asyncio.to_thread(_call, target.reply, message)))
-
-
-def _call(function: Callable[[str], Any], message: str) -> Any:
-    try:
-        return function(message)
-    except (StopIteration, SystemExit) as error:  # no future can carry the one, and the other would end the process
-        raise RuntimeError(f"{type(error).__name__}: {error}") from error
-
-
-async def _maybe(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
