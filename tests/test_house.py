@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 MODULES = [
     path for folder in ("fuzzturn", "strategies", "scenarios", "examples") for path in (ROOT / folder).rglob("*.py")
 ]
-FOREIGN = re.compile(r"https?://(?!json-schema\.org|127\.0\.0\.1|localhost)\w|/work/|/root/")
+FOREIGN = re.compile(r"https?://(?!json-schema\.org|www\.w3\.org|127\.0\.0\.1|localhost)\w|/work/|/root/")
 FORBIDDEN = {"utils", "util", "helpers", "common", "misc", "types", "core", "internal"}
 
 
