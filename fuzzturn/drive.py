@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fuzzturn.calls import tokens_of
+from fuzzturn.calls import in_thread, tokens_of
 from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, blaming, closest, origin
 from fuzzturn.interleave import interleave
 from fuzzturn.ports import Agent, Environment, Reply
@@ -242,15 +242,8 @@ async def replied(agent: Any, message: str) -> Reply:
     if inspect.iscoroutinefunction(agent.reply):
         reply = await agent.reply(message)
     else:  # a sync agent may block on the network: keep the loop free for the other sessions
-        reply = await maybe(await asyncio.to_thread(_call, agent.reply, message))
+        reply = await maybe(await in_thread(agent.reply, message))
     return as_reply(reply)
-
-
-def _call(function: Callable[..., Any], message: str) -> Any:
-    try:
-        return function(message)
-    except (StopIteration, SystemExit) as error:  # no future can carry the one, and the other would end the process
-        raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
 
 async def maybe(value: Any) -> Any:
@@ -281,5 +274,8 @@ def _build(cast: Cast, environment: Recorder, offers: Mapping[str, Any]) -> Agen
     with blaming(f"the build of agent {cast.name}"):
         agent = cast.build(environment, **given, **cast.options)
     if not callable(getattr(agent, "reply", None)):
-        raise PortError(f"the build of agent {cast.name} returned {agent!r}, which has no reply(message)")
+        raise PortError(
+            f"the build of agent {cast.name} returned {agent!r}, which has no reply(message); a build returns an "
+            "agent, and a plain function is told by its first parameter: `message` or `messages`"
+        )
     return agent

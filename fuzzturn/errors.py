@@ -79,10 +79,11 @@ class Halted(FuzzturnError):
     """No further model call can be made. What was found so far is kept.
 
     `why`: "usd" the money that may be spent is spent; "offline" a call is not recorded; "refused" the model's server
-    will not answer any (no key, no credit, no such model, or it refused the very first request).
+    will not answer any (no key, no credit, no such model, or it refused the very first request); "record" the record
+    of calls cannot be read or written.
     """
 
-    def __init__(self, why: Literal["usd", "offline", "refused"], what: str) -> None:
+    def __init__(self, why: Literal["usd", "offline", "refused", "record"], what: str) -> None:
         self.why = why
         super().__init__(what)
 

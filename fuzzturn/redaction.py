@@ -21,6 +21,8 @@ _ROUNDS = 8
 _SECRET_NAME = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD)$")
 _SHORTEST = 8
 """Characters; a shorter value of such a variable ("yes", "none") would take ordinary words out."""
+_SHORTEST_NUMBER = 10 ** (_SHORTEST - 1)
+"""A card's or an account's number may stand as a number; shorter ones are counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +36,22 @@ class Redaction:
         for _ in range(_ROUNDS if self.patterns else 0):
             before = text
             for pattern in self.patterns:
-                text = pattern.sub(REDACTED, text)
+                text = pattern.sub(_replaced, text)
             if text == before:
                 break
         return text
 
     def data(self, value: Any) -> Any:
-        """The same in every text of JSON-like data, keys included. Returns the value itself where nothing matches."""
+        """The same in every text of JSON-like data, keys and long whole numbers included.
+
+        Returns the value itself where there are no patterns.
+        """
         if not self.patterns:
             return value
         if isinstance(value, str):
             return self._inside(value)
+        if type(value) is int and abs(value) >= _SHORTEST_NUMBER:
+            return value if self.text(str(value)) == str(value) else REDACTED
         if isinstance(value, Mapping):
             return {self.data(key): self.data(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
@@ -63,6 +70,11 @@ class Redaction:
             if without != inner:
                 return json.dumps(without, ensure_ascii=False)
         return redacted
+
+
+def _replaced(match: re.Match[str]) -> str:
+    """An empty match hides nothing, and putting something there would match again."""
+    return REDACTED if match[0] else ""
 
 
 NOTHING = Redaction()
@@ -88,7 +100,9 @@ def redaction(patterns: Iterable[str] = (), environ: Mapping[str, str] | None = 
     if problems:
         raise InputError(problems)
     values = {v for name, v in (environ or {}).items() if _SECRET_NAME.search(name.upper()) and len(v) >= _SHORTEST}
-    return Redaction((*(re.compile(re.escape(value)) for value in sorted(values)), *compiled))
+    # the longest first: where one begins with another, the rest of it would be left
+    ordered = sorted(values, key=lambda value: (-len(value), value))
+    return Redaction((*(re.compile(re.escape(value)) for value in ordered), *compiled))
 
 
 def _bad(pattern: str, what: str) -> Problem:

@@ -169,6 +169,8 @@ def session_table(measured: Measured, *, agent: str) -> str:
         rows += [f"        ! {check.constraint}: {check.result.detail}" for check in scores.adherence.failed]
         rows += [f"        ! {failure.expectation}: {failure.detail}" for failure in scores.assertions.failures]
         rows += [f"        ! {breach.detail}" for breach in scores.progress.breaches]
+        calls = measured.session.turns[scores.n - 1].model_calls
+        rows += [f"        ~ {note}" for call in calls for note in call.notes]
     e = measured.efficiency
     reached = f"reached after turn {e.turns_to_completion}" if measured.goal_reached else "not reached"
     counts = f"{counted(sum(e.tool_calls), 'tool call')}, {counted(e.user_corrections, 'user correction')}"

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.case import Case, as_case
 from fuzzturn.cells import cells, play_cell
 from fuzzturn.drive import Cast, Meter
 from fuzzturn.errors import Halted
@@ -26,7 +27,7 @@ from fuzzturn.registry import Registered, Registry
 from fuzzturn.rubric import Rubric
 from fuzzturn.scenario import Scenario
 from fuzzturn.scores import JudgeContext
-from fuzzturn.shrink import Case, Problem, as_case, shrink
+from fuzzturn.shrink import Problem, shrink
 from fuzzturn.threshold import Threshold, calibrate
 from fuzzturn.tree import Tree
 from fuzzturn.trial import Allowance, Bench, OutOfAllowance, Trial
@@ -97,8 +98,8 @@ class Outcome:
     agent_errors: Mapping[str, int]
     """The distinct errors that agents raised, and how many sessions each ended."""
     judge_unscored: int
-    unscored_because: str
-    """The judge's first reason for giving no score; "" where it always gave one."""
+    unscored_because: Mapping[str, int]
+    """The judge's reasons for giving no score, and how often each."""
     threshold: Threshold | None
     undecided: int = 0
     """Failures that did not show again, or could not be played again: nothing is claimed of them."""
@@ -116,7 +117,7 @@ class _Tally:
     exercised: Counter[str] = field(default_factory=Counter)
     off_script: int = 0
     unscored: int = 0
-    unscored_because: str = ""
+    unscored_because: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     smallest: dict[Pinned, tuple[Case, Tree, Variant]] = field(default_factory=dict)
     """With the tree it was played in and the whole variant that it was cut from."""
@@ -132,7 +133,7 @@ class _Tally:
             for judgement in scores.judge.values():
                 if judgement.score is None:
                     self.unscored += 1
-                    self.unscored_because = self.unscored_because or judgement.reason
+                    self.unscored_because[judgement.reason] += 1
         for failure in trial.failures:
             if failure.kind in self.kinds:
                 self._keep_smaller(trial, failure.pinned(), tree)
@@ -180,7 +181,7 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
         off_script=tally.off_script,
         agent_errors=dict(tally.errors),
         judge_unscored=tally.unscored,
-        unscored_because=tally.unscored_because,
+        unscored_because=dict(tally.unscored_because),
         threshold=bench.threshold,
         notes=() if distrust is None else (distrust,),
         undecided=len(shrunk) - len(found),

@@ -17,7 +17,7 @@ from fuzzturn.tokens import message_tokens, messages_tokens, text_tokens
 from fuzzturn.tree import Tree
 from fuzzturn.variant import PAD_TOKENS_MIN, Edit, Pad, Variant, with_tokens
 
-__all__ = ["Threshold", "calibrate", "solve"]
+__all__ = ["ANSWER_TOKENS", "Threshold", "calibrate", "fullness", "solve"]
 
 PROBE_TOKENS = (250, 500, 1000, 2000, 4000)
 PROBE_TURNS_MAX = 24
@@ -83,14 +83,14 @@ class _Probe:
         are still fewer messages than were compacted, the filler is left alone by a policy that counts messages.
         """
         at = max(self._at - 1, 1)
-        full = _fullness((await self._tree.play(_first(self._scenario, at))).turns, "tokens")
+        full = fullness((await self._tree.play(_first(self._scenario, at))).turns, "tokens")
         filler = Pad(operator=OPERATOR, anchor=self._scenario.turns[at].id, tokens=tokens + BRACKET_TOKENS - full)
         spoken = Variant(self._scenario, (filler,)).spoken
         return bool((await self._tree.play(_first(spoken, at + 1))).turns[-1].compactions)
 
-    async def fullness(self) -> int:
+    async def full(self) -> int:
         """Tokens of the context just before the filler."""
-        return _fullness((await self._tree.play(_first(self._scenario, self._at))).turns, "tokens")
+        return fullness((await self._tree.play(_first(self._scenario, self._at))).turns, "tokens")
 
 
 def _first(scenario: Scenario, turns: int) -> Scenario:
@@ -137,7 +137,7 @@ async def _sized(tree: Tree, variant: Variant, symbol: Pad, threshold: Threshold
     lines = variant.spoken.turns
     at = [line.id for line in lines].index(place)
     turns = (await tree.play(_first(variant.spoken, at))).turns if at else ()
-    full = _fullness(turns, threshold.unit)
+    full = fullness(turns, threshold.unit)
     if threshold.unit == "messages":
         missing = threshold.high - 1 - full - (2 if symbol.to == "after" else 0)  # 1: the anchor's own message
         count = min(max(-(-missing // 2), 1), PROBE_TURNS_MAX)
@@ -150,7 +150,7 @@ async def _sized(tree: Tree, variant: Variant, symbol: Pad, threshold: Threshold
 
 async def _narrow(probe: _Probe, seen: _Points) -> None:
     """Halve the bracket by filler that fills the context to its middle."""
-    full = await probe.fullness()
+    full = await probe.full()
     for _ in range(PROBES_MAX):
         high = seen.high or 0
         if high - seen.low <= BRACKET_TOKENS:
@@ -191,7 +191,7 @@ def _size(context: Sequence[Chat], unit: Literal["tokens", "messages"]) -> int:
     return messages_tokens(counted) if unit == "tokens" else len(counted)
 
 
-def _fullness(turns: Sequence[Turn], unit: Literal["tokens", "messages"]) -> int:
+def fullness(turns: Sequence[Turn], unit: Literal["tokens", "messages"]) -> int:
     """The context's size after the last turn: its last model call and what was said since."""
     for turn in reversed(turns):
         contexts = [call.context for call in turn.model_calls if call.context is not None]

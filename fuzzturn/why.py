@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from fuzzturn.case import Case
 from fuzzturn.drive import Cast
 from fuzzturn.errors import FuzzturnError, Halted
 from fuzzturn.finding import Failure
@@ -19,7 +20,6 @@ from fuzzturn.measure import Measured
 from fuzzturn.scenario import Constraint
 from fuzzturn.scores import JudgeContext, Visibility
 from fuzzturn.session import Chat, Compaction, ModelCall, Turn
-from fuzzturn.shrink import Case
 from fuzzturn.tree import Tree
 from fuzzturn.trial import Bench
 from fuzzturn.variant import Insert, Variant

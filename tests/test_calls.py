@@ -107,6 +107,23 @@ def test_a_record_that_cannot_be_used_is_bad_input(tmp_path: Path) -> None:
         CallRecord(tmp_path / "newer.sqlite").find(Place("k", 0, 0))
 
 
+def test_a_table_of_somebody_elses_is_no_record(tmp_path: Path) -> None:
+    file = tmp_path / "calls.sqlite"
+    with sqlite3.connect(file) as other:
+        other.execute("CREATE TABLE calls (x)")
+    with pytest.raises(InputError, match="no such column: body; a record of fuzzturn's, or none"):
+        CallRecord(file).find(Place("k", 0, 0))
+
+
+def test_half_a_character_is_recorded_and_found_again(tmp_path: Path) -> None:
+    keys, half = Keys(), request(model="m\ud83d", messages=["half: \ud83d"])
+    known = keys.known(half)
+    CallRecord(tmp_path / "calls.sqlite").keep(Place(known.key, 0, 0), half, known, Answer(body=b"{}"))
+    record = CallRecord(tmp_path / "calls.sqlite")
+    assert record.find(Place(known.key, 0, 0)) == Answer(body=b"{}")
+    assert record.nearest(half, known) == "nothing: it was asked less often"
+
+
 def test_a_miss_names_the_nearest_recorded_request_and_where_it_differs() -> None:
     record, keys = CallRecord(None), Keys()
     for text in ("Book it.", "Something else entirely"):

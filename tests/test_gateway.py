@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -285,3 +287,36 @@ def test_no_secret_reaches_the_file_and_the_call_is_found_by_what_replaced_it(tm
     assert ask(replayed, Server("never"), ["my s3cret-xyz", "you said [redacted]"]) == [
         b'{"said": "your [redacted]"}', b"fine"
     ]  # fmt: skip
+
+
+def test_two_equal_calls_at_once_are_two_answers_and_the_record_gives_both_again(tmp_path: Path) -> None:
+    async def twice(gate: Gateway, server: Server) -> list[bytes]:
+        line = Line()
+        both = await asyncio.gather(gate.ask(request(), line, server), gate.ask(request(), line, server))
+        return [served.answer.body for served in (*both, await gate.ask(request(), line, server))]
+
+    file = tmp_path / "calls.sqlite"
+    assert asyncio.run(twice(gateway(file), Server("one", "two", "three"))) == [b"one", b"two", b"three"]
+    assert asyncio.run(twice(gateway(file, offline=True), Server("never"))) == [b"one", b"two", b"three"]
+
+
+def test_a_call_that_failed_is_asked_again_under_the_same_number(tmp_path: Path) -> None:
+    async def again(gate: Gateway, server: Server) -> bytes:
+        line = Line()
+        with suppress(Rejected):
+            await gate.ask(request(), line, server, last_form=False)
+        return (await gate.ask(request(), line, server)).answer.body
+
+    file = tmp_path / "calls.sqlite"
+    assert asyncio.run(again(gateway(file), Server(Rejected(400, "no"), "one"))) == b"one"
+    assert ask(gateway(file, offline=True), Server("never")) == [b"one"]
+
+
+def test_a_record_that_cannot_be_written_to_halts_and_says_why(tmp_path: Path) -> None:
+    file = tmp_path / "calls.sqlite"
+    gate = gateway(file)
+    assert ask(gate, Server("one")) == [b"one"]
+    with sqlite3.connect(file) as other:
+        other.execute("DROP TABLE calls")
+    with pytest.raises(Halted, match=r"the record of model calls \S+calls.sqlite cannot be read: no such table"):
+        ask(gate, Server("two"), ["other"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,33 @@ def test_money_is_counted_from_usage_and_the_projects_price() -> None:
     assert gate.bill.usd == pytest.approx(2 * (100 + 10 * 10) / 1e6)
 
 
+def test_an_answer_without_a_choice_is_asked_for_again_and_never_recorded(tmp_path: Path) -> None:
+    empty = Fault(body=json.dumps(said("") | {"choices": []}).encode())
+    with Upstream(lambda body: said("fine"), faults=[empty]) as upstream:
+        gate = gateway(tmp_path / "calls.sqlite")
+        (got,) = ask(upstream, gate, "a")
+        assert (got.text, len(upstream.requests), gate.bill.retried.total()) == ("fine", 2, 1)
+        assert ask(upstream, gateway(tmp_path / "calls.sqlite", offline=True), "a")[0].text == "fine"
+
+
+def test_half_a_character_that_a_model_says_can_be_said_back_to_it() -> None:
+    half = Fault(body=json.dumps(said("half: \ud83d")).encode())
+    with Upstream(lambda body: said("fine"), faults=[half]) as upstream:
+        gate = gateway()
+        (got,) = ask(upstream, gate, "a")
+        assert got.text == "half: ?"
+        assert ask(upstream, gate, "user's half: \ud83d")[0].text == "fine"
+    assert upstream.requests[-1]["messages"][-1]["content"] == "user's half: ?"
+
+
+def test_a_used_up_quota_is_not_waited_for() -> None:
+    body = b'{"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}'
+    with Upstream(lambda body: said("fine"), faults=[None, *[Fault(status=429, body=body)] * 9]) as upstream:
+        with pytest.raises(Halted, match=r"status 402: .*exceeded your current quota"):
+            ask(upstream, gateway(), "a", "b")
+        assert len(upstream.requests) == 2
+
+
 # the judge
 
 
@@ -203,6 +231,27 @@ def test_a_server_that_does_not_know_schemas_is_asked_in_words_from_then_on() ->
             prompt = JudgePrompt(rubric=RUBRIC, goal=None, block=None, history="", turn="", context="full", text=text)
             assert asyncio.run(judge.score(prompt)) == Verdict(1, "Over.", ())
     assert ["response_format" in request for request in upstream.requests] == [True, False, False]
+
+
+def test_a_refused_schema_is_remembered_with_the_record_whatever_is_asked_first(tmp_path: Path) -> None:
+    no = Fault(status=400, body=b'{"error": {"message": "response_format is not supported"}}')
+    with Upstream(scoring(1), faults=[no]) as upstream:
+        for text in ("one", "two"):
+            verdict(upstream, gateway(tmp_path / "calls.sqlite"), text)
+        assert len(upstream.requests) == 3
+        for text in ("two", "one"):
+            assert verdict(upstream, gateway(tmp_path / "calls.sqlite", offline=True), text).score == 1
+
+
+def test_a_question_that_is_refused_in_every_form_says_nothing_of_the_schema() -> None:
+    too_long = Fault(status=400, body=b'{"error": {"message": "context too long"}}')
+    with Upstream(scoring(1), faults=[None, too_long, too_long]) as upstream:
+        gate = gateway()
+        verdict(upstream, gate, "one")
+        with pytest.raises(Rejected):
+            verdict(upstream, gate, "two, which is too long")
+        verdict(upstream, gate, "three")
+    assert ["response_format" in request for request in upstream.requests] == [True, True, False, True]
 
 
 @pytest.mark.parametrize("score", [5, -1, "4", None, 3.5, True], ids=repr)
@@ -243,6 +292,8 @@ def test_a_verdict_is_recorded(tmp_path: Path) -> None:
         ({"max_tokens": "0"}, "max_tokens is '0'; a whole number from 1 up"),
         ({"extra": "[1]"}, "a JSON object of request parameters"),
         ({"extra": "{"}, "which is no JSON"),
+        ({"extra": '{"base_url": "http://localhost:1/v1"}'}, "extra holds 'base_url'"),
+        ({"extra": '{"stream": true}'}, "extra holds 'stream'"),
         ({"summariser": "gpt"}, "accepted: by_rule, model, litellm/<model>"),
         ({"compaction": "sumary_keep_recent"}, "did you mean 'summary_keep_recent'"),
         ({"rounds": "-1"}, "rounds is '-1'"),
@@ -256,3 +307,9 @@ def test_an_option_that_cannot_be_used_is_refused(options: dict[str, str], words
     with pytest.raises(InputError) as raised:
         builder("desk", gateway(), None)(Shop(), **options)
     assert words in str(raised.value)
+
+
+def test_a_server_on_this_machine_is_not_looked_for_behind_a_proxy() -> None:
+    with Upstream(lambda body: said("fine")) as upstream:
+        ask(upstream, gateway(), "a")
+    assert "127.0.0.1" in os.environ["NO_PROXY"].split(",")

@@ -200,3 +200,9 @@ def test_a_large_message_goes_both_ways() -> None:
 def test_a_url_that_is_none_is_refused_when_the_agent_is_built(rest: str) -> None:
     with pytest.raises(InputError, match=r"agent option url is .*; an http or https URL"):
         build(kit.Shop(), url=rest.format("//"))
+
+
+def test_a_url_with_a_password_is_refused_since_every_file_of_the_run_holds_it() -> None:
+    with pytest.raises(InputError, match="holds a name or password") as raised:
+        build(kit.Shop(), url="http://127.0.0.1/".replace("127", "me:hidden@127"))
+    assert "hidden" not in str(raised.value)

@@ -266,3 +266,10 @@ def test_a_functions_own_options_go_to_it_and_the_rest_to_the_policy() -> None:
 def test_a_function_that_returns_something_else_is_the_agents_error() -> None:
     session = plain(lambda messages: 42)
     assert "the function returned 42; it returns a text, an assistant message or a completion" in str(session.error)
+
+
+def test_a_function_that_raises_what_no_future_can_carry_is_the_agents_error() -> None:
+    def answer(messages: Any) -> str:
+        return str(next(iter(())))
+
+    assert "StopIteration" in plain(answer).error

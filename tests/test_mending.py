@@ -113,6 +113,22 @@ def test_an_environments_broken_schema_refuses_nobody() -> None:
     assert only.refusal is None
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"price": {"$ref": "#/$defs/gone"}}},
+        {"properties": {"price": {"$ref": "http://127.0.0.1:9/never-fetched"}}},
+        {"properties": {"price": {"pattern": r"^\p{L}+$"}}},
+        {"$ref": "#"},
+    ],
+    ids=["dangling", "remote", "another dialect's pattern", "endless"],
+)
+def test_a_schema_that_only_fails_when_it_is_used_refuses_nobody_either(schema: dict[str, Any]) -> None:
+    tool = Tool("buy", "Buy.", {"type": "object", **schema})
+    (asked,) = mend(Said(calls=[call("buy", '{"price": "forty"}')]), [tool], number=1).calls
+    assert asked.refusal is None
+
+
 def test_content_in_parts_is_one_text() -> None:
     assert plain_text([{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]) == "ab"
     assert plain_text("a") == "a"

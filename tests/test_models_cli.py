@@ -86,8 +86,11 @@ def test_the_blind_spot_is_found_through_a_model(found: Found, home: Path, monke
 
 
 def test_the_same_campaign_again_asks_nothing_and_finds_the_same(found: Found, home: Path) -> None:
+    """In a process of its own, too: what Hypothesis draws depends on the modules that are loaded."""
     shutil.copytree(found.folder / ".fuzzturn", home / ".fuzzturn")
-    assert fuzz(None, *COMPACTION, "--offline", "--judge-context", "agent", sessions=6) == 1
+    again = [argument for argument in found.said.args if not argument.startswith(("--api-base", "http"))]
+    done = subprocess.run([*again, "--offline", "--json", "out.json"], capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
     assert findings("out.json") == findings(str(found.folder / "first.json"))
     spent = result()["spent"]
     assert (spent["agent_turns"], spent["model_calls"]["made"], spent["by_role"]) == (0, 0, {})
@@ -101,6 +104,18 @@ def test_a_kept_finding_replays_from_the_record(found: Found, home: Path, capsys
     assert "needs what is not here: no agent is called 'litellm/desk'" in capsys.readouterr().out
     assert run(["replay", "corpus", "--agent", "litellm/other", *COMPACTION, "--offline"]) == 3
     assert 'differs at model: recorded "desk", asked "other"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["extra: '{\"top_p\": 0.5}'", "base_url: http://127.0.0.1:9/v1"])
+def test_a_kept_file_is_not_believed_when_it_names_a_server(
+    found: Found, home: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(found.folder, home, dirs_exist_ok=True)
+    (entry, *_) = sorted(home.glob("corpus/*/*.yaml"))
+    entry.write_text(entry.read_text().replace("  options:\n", f"  options:\n    {option}\n", 1))
+    assert option in entry.read_text()
+    assert run(["replay", str(entry), "--agent", "litellm/desk", "--offline"]) == 0, "asked as without the option"
+    assert capsys.readouterr().out.startswith("FAILING")
 
 
 def test_offline_without_a_record_ends_with_3_and_names_the_call(
@@ -149,11 +164,13 @@ def test_the_cap_on_money_stops_the_campaign_within_a_call_a_worker_and_keeps_ev
     assert code == (1 if result()["findings"] else 4 if result()["undecided"] else 0)
 
 
-def test_a_cap_that_no_price_can_hold_is_said_at_the_first_call(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cap_that_no_price_can_hold_is_refused_before_anything_is_asked(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with Upstream(travel_desk) as upstream:
-        assert fuzz(upstream, "--budget-usd", "1") == 4
-        assert len(upstream.requests) <= 1
-    assert "what a call of model desk costs is not known" in capsys.readouterr().err
+        assert fuzz(upstream, "--budget-usd", "1") == 2
+        assert len(upstream.requests) == 0
+    assert 'what a call of model desk costs is not known; price = ["desk=0.15/0.60"]' in capsys.readouterr().err
 
 
 def test_faults_that_pass_change_nothing_and_are_counted(home: Path) -> None:
@@ -230,3 +247,25 @@ def test_what_cannot_be_is_bad_input(
 ) -> None:
     assert run(["fuzz", "lisbon_offsite", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_options_of_the_project_s_agent_are_not_given_to_another(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "fuzzturn.toml").write_text('agent = "orbit"\nagent_option = ["threshold=500"]\n')
+    assert run(["run", "lisbon_offsite"]) == 1
+    (home / "mine.py").write_text("def answer(messages):\n    return 'I forgot the code.'\n")
+    assert run(["run", "lisbon_offsite", "--agent", "mine.py:answer"]) == 1, capsys.readouterr().err
+
+
+def test_a_refused_call_is_shown_where_it_happened(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "mine.py").write_text(
+        "def answer(messages):\n"
+        "    call = {'id': 'c', 'function': {'name': 'fly', 'arguments': '{}'}}\n"
+        "    said = {'role': 'assistant', 'content': 'I forgot the code.'}\n"
+        "    return said if messages[-1]['role'] == 'tool' else said | {'tool_calls': [call]}\n"
+    )
+    assert run(["run", "lisbon_offsite", "--agent", "mine.py:answer"]) == 1
+    told = capsys.readouterr().out
+    assert "(agent mine.py:answer, judge reference, rubric orbit-turn-quality-v3)" in told
+    assert "~ the call of fly was refused: no tool is called 'fly'" in told

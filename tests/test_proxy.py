@@ -592,7 +592,9 @@ def test_a_server_elsewhere_is_reached_through_the_proxy_of_the_environment(
     in_loop(work)
 
 
-@pytest.mark.parametrize("url", ["", "127.0.0.1:80", "ftp://127.0.0.1", "http:", "http://127.0.0.1/v1?x=1"])
+@pytest.mark.parametrize(
+    "url", ["", "127.0.0.1:80", "ftp://127.0.0.1", "http:", "http://127.0.0.1/v1?x=1", "http://127.0.0.1:x/v1"]
+)
 def test_an_upstream_that_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(InputError, match="up to /v1"):
         ProxyServer(Gateway(), url)

@@ -418,3 +418,9 @@ def test_a_compaction_that_the_agent_reports_itself_is_the_one_that_counts() -> 
         if any(c.policy == "its own" for c in turn.compactions):
             assert [type(event).__name__ for event in turn.events][:2] == ["Compaction", "ModelCall"]
             assert len(turn.compactions) == 1
+
+
+def test_a_base_url_of_the_users_own_is_refused_since_the_proxy_gives_one() -> None:
+    behind = wrap(process.build, gateway=Gateway(), upstream="http://127.0.0.1:9/v1")
+    with pytest.raises(InputError, match="the proxy gives its agent the base_url itself"):
+        behind(kit.Shop(), command=sys.executable, base_url="http://127.0.0.1:9/v1")

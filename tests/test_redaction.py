@@ -56,6 +56,26 @@ def test_values_of_variables_with_telling_names_are_secret() -> None:
     )
 
 
+def test_a_secret_that_begins_with_another_one_leaves_nothing_of_itself() -> None:
+    secrets = redaction(environ={"A_KEY": "hunter2hunter2", "B_TOKEN": "hunter2hunter2-and-more"})
+    assert secrets.text("is hunter2hunter2-and-more or hunter2hunter2") == f"is {REDACTED} or {REDACTED}"
+
+
+@pytest.mark.parametrize("pattern", [r"(?<=key=)\w*", r"(?=sk-)", r"x*(?<=y)"])
+def test_a_pattern_that_also_matches_nothing_puts_nothing_there(pattern: str) -> None:
+    secrets = redaction([pattern])
+    once = secrets.text("key=hello, key=, sk-1, xy")
+    assert once == secrets.text(once)
+    assert once in ("key=[redacted], key=, sk-1, xy", "key=hello, key=, sk-1, xy")
+
+
+def test_a_secret_number_is_found_where_it_stands_as_a_number_and_counts_stay() -> None:
+    secrets = redaction([r"\d{4,}"])
+    assert secrets.data({"card": 4111111111111111, "tokens": 4096, "price": 0.5, "yes": True}) == {
+        "card": REDACTED, "tokens": 4096, "price": 0.5, "yes": True
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("pattern", ["(", "", ".*", "redacted", r"\w+"])
 def test_a_pattern_that_cannot_be_used_is_refused_with_its_words(pattern: str) -> None:
     with pytest.raises(InputError) as raised:

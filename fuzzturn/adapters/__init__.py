@@ -20,8 +20,11 @@ __all__ = ["HOSTED", "NAMES", "PRIVATE", "Access", "access", "agent_build", "jud
 
 HOSTED = "litellm/"
 NAMES = ("http", "process", "proxy")
-PRIVATE = frozenset({"command", "url", "target", "upstream"})
-"""Options that say what to start or where to call. A kept file neither holds them nor is believed when it does."""
+PRIVATE = frozenset({"command", "url", "target", "upstream", "base_url", "api_base", "extra"})
+"""Options that say what to start or where to call, as `extra` can: litellm takes an address and fallbacks from it.
+
+A kept file neither holds them nor is believed when it does.
+"""
 
 
 def agent_build(
@@ -42,6 +45,10 @@ def agent_build(
         return served
     if spec == "proxy":
         return _proxied(options, access, player)
+    if spec.endswith(".py"):
+        raise InputError(
+            Problem(what=f"{spec!r} names a file and no function", accepted=f"{spec}:build or another name")
+        )
     try:
         found = player(spec)
     except UnknownName as error:

@@ -39,7 +39,7 @@ def access(config: Mapping[str, Any], home: Path, load: Callable[[str], Callable
     normaliser = options.get("normaliser")
     gateway = Gateway(
         record=CallRecord(home / RECORD),
-        keys=Keys.of(project_redaction(config), options.get("normalise", ()), normaliser and load(normaliser)),
+        keys=Keys.of(project_redaction(config), options.get("normalise", ()), load(normaliser) if normaliser else None),
         bill=Bill(Prices.of(options.get("price", ())), options.get("budget_usd")),
         offline=bool(options.get("offline")),
     )

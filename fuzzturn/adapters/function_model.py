@@ -6,7 +6,6 @@ message asks for, and compacts as it is told to.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from fuzzturn.adapters.loop import ROUNDS, Play, ToolLoop
 from fuzzturn.adapters.mending import Said, as_function, plain_text
 from fuzzturn.adapters.model_agent import whole
-from fuzzturn.calls import Line
+from fuzzturn.calls import Line, in_thread
 from fuzzturn.compaction import policy
 from fuzzturn.ports import Environment, Tool
 from fuzzturn.session import Chat, copied
@@ -61,7 +60,7 @@ class FunctionModel:
         if inspect.iscoroutinefunction(self._function):
             return _said(await self._function(given, **offered, **self._options))
         # it may block on the network: keep the loop free for the other sessions
-        answer = await asyncio.to_thread(self._function, given, **offered, **self._options)
+        answer = await in_thread(self._function, given, **offered, **self._options)
         return _said(await answer if inspect.isawaitable(answer) else answer)
 
 

@@ -7,19 +7,17 @@ loops. Its own retries are off (they repeat what cannot succeed); the gateway ha
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from fuzzturn.adapters.mending import Said, as_function, plain_text
-from fuzzturn.calls import Answer, Gateway, Line, Rejected, Request, Role, Transient
+from fuzzturn.calls import Answer, Gateway, Line, Rejected, Request, Role, Transient, in_thread
 from fuzzturn.ports import Tool
 from fuzzturn.session import Chat
 
@@ -28,7 +26,7 @@ __all__ = ["PATH", "Hosted"]
 PATH = "litellm"
 """What stands for the API's path in the record: the shape of the answers is litellm's."""
 TIMEOUT_SECONDS = 120.0
-_THREADS = 64
+_LOOPBACK = "127.0.0.1,localhost"
 _PASSING = frozenset({408, 409, 425, 429})
 """HTTP states other than 5xx that may pass."""
 
@@ -64,7 +62,7 @@ class Hosted:
         return said(json.loads(served.answer.body), recorded=served.recorded)
 
     async def _send(self, body: Mapping[str, Any]) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(_threads(), self._call, body)
+        return await in_thread(self._call, body)
 
     def _call(self, body: Mapping[str, Any]) -> Answer:
         own: dict[str, Any] = {"api_base": self.api_base} if self.api_base else {}
@@ -72,35 +70,49 @@ class Hosted:
             own["api_key"] = "none"  # the client refuses to start without one; a server of one's own asks for none
         try:
             once = {"model": self.name, "timeout": self.timeout, "num_retries": 0, "max_retries": 0}
-            response = _litellm().completion(**{**body, **own, **once})
+            response = _litellm().completion(**{**_sendable(body), **own, **once})
         except Exception as error:
             if (status := getattr(error, "status_code", None)) is None:
                 raise
-            raise _fault(int(status), error) from error
+            raise _fault(int(status), error, self.api_base) from error
         data = response.model_dump(mode="json", exclude_none=True)
-        return Answer(body=json.dumps(data, ensure_ascii=False).encode(), usage=data.get("usage"))
+        if not data.get("choices"):
+            raise Transient("malformed answer", "there is no choice in it")
+        return Answer(body=json.dumps(_sendable(data), ensure_ascii=False).encode(), usage=data.get("usage"))
+
+
+def _sendable(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same, with "?" for half a character, as a token limit leaves it: no request could hold it."""
+    text = json.dumps(data, ensure_ascii=False, default=str)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        replaced: Mapping[str, Any] = json.loads(text.encode(errors="replace"))
+        return replaced
+    return data
 
 
 def said(completion: Mapping[str, Any], *, recorded: bool) -> Said:
-    """What a chat completion says. Raises Transient where it says nothing at all."""
-    choices = completion.get("choices") or ()
-    if not choices:
-        raise Transient("malformed answer", "there is no choice in it")
-    message = choices[0].get("message") or {}
+    """What a chat completion says."""
+    choice = completion["choices"][0]
+    message = choice.get("message") or {}
     return Said(
         text=plain_text(message.get("content")),
         calls=message.get("tool_calls") or (),
-        finish=choices[0].get("finish_reason"),
+        finish=choice.get("finish_reason"),
         usage=completion.get("usage"),
         recorded=recorded,
     )
 
 
-def _fault(status: int, error: Exception) -> Transient | Rejected:
+def _fault(status: int, error: Exception, api_base: str | None) -> Transient | Rejected:
     """By the state that litellm gives the error; a connection that fails and a missing key are 500 to it."""
-    text = str(error)
+    asked = f" (asked at {api_base}{'; most servers want /v1 at the end' * (status == 404)})" if api_base else ""
+    text = str(error) + asked
     if "Missing credentials" in text or "api_key client option must be set" in text:
         return Rejected(401, "no key was given for this model: set the provider's variable, such as OPENAI_API_KEY")
+    if "insufficient_quota" in str(getattr(error, "body", None)):
+        return Rejected(402, text)  # sent with 429, but waiting does not help
     if status in _PASSING or status >= 500:
         reason = {429: "rate limit", 408: "time-out"}.get(status, f"server error {status}")
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
@@ -117,15 +129,12 @@ def _seconds(value: str | None) -> float | None:
 
 
 @lru_cache(maxsize=1)
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_THREADS, thread_name_prefix="fuzzturn-litellm")
-
-
-@lru_cache(maxsize=1)
 def _litellm() -> Any:
     """litellm, quiet, and kept from the network at import (prices and tokenizers would be fetched)."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_OFFLINE_MODE", "true")
+    for name in ("NO_PROXY", "no_proxy"):  # whatever leads out of here, a server on this machine is not behind it
+        os.environ[name] = ",".join(filter(None, (os.environ.get(name), _LOOPBACK)))
     # said at its first call of types that nobody here uses, and alarming
     warnings.filterwarnings("ignore", "Items .* on TypedDict class .* are using the `ReadOnly` qualifier", UserWarning)
     import litellm

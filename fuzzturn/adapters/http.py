@@ -61,6 +61,9 @@ def _checked(url: str) -> str:
         raise InputError(
             Problem(what=f"agent option url is {url!r}", accepted="an http or https URL, as http://127.0.0.1:8700/")
         )
+    if "@" in parts.netloc:  # the run's files and every error hold the URL
+        what = "agent option url holds a name or password"
+        raise InputError(Problem(what=what, accepted="the URL without it; what ~/.netrc has for the host is sent"))
     return url
 
 

@@ -16,6 +16,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, best_match
+from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from fuzzturn.errors import closest
 from fuzzturn.ports import Tool
@@ -130,7 +132,10 @@ def _arguments(given: Any) -> Mapping[str, Any] | str:
 def _misfit(args: Mapping[str, Any], tool: Tool) -> str | None:
     """The most telling way in which the arguments do not fit the tool's schema; None = they fit, or it has none."""
     validator = _validator(json.dumps(dict(tool.schema), default=str))
-    error = validator and best_match(validator.iter_errors(dict(args)))
+    try:
+        error = validator and best_match(validator.iter_errors(dict(args)))
+    except (Unresolvable, re.error, RecursionError):  # the schema's own fault: a reference or pattern that cannot be
+        return None
     if error is None:
         return None
     where = error.json_path.removeprefix("$").lstrip(".")
@@ -144,7 +149,7 @@ def _validator(schema: str) -> Draft202012Validator | None:
         Draft202012Validator.check_schema(json.loads(schema))
     except SchemaError:
         return None
-    return Draft202012Validator(json.loads(schema))
+    return Draft202012Validator(json.loads(schema), registry=Registry())  # one that fetches nothing
 
 
 _FENCED = re.compile(r"```(?:json)?\s*(\{.*?\}|\[.*?\])\s*```|<tool_call>\s*(\{.*?\})\s*(?:</tool_call>|$)", re.DOTALL)

@@ -10,7 +10,7 @@ from fuzzturn.adapters.hosted import TIMEOUT_SECONDS, Hosted
 from fuzzturn.adapters.loop import ROUNDS, Play, Summarise, ToolLoop
 from fuzzturn.calls import Gateway, Line
 from fuzzturn.compaction import policy
-from fuzzturn.errors import InputError
+from fuzzturn.errors import InputError, Problem
 from fuzzturn.ports import Environment
 from fuzzturn.session import Chat
 
@@ -20,6 +20,10 @@ _INSTRUCTION = (
     "Summarise the conversation between user and assistant so far, for an assistant that will go on with it without "
     "seeing it: what the user wants, what was found and done, what is open. Answer with the summary alone."
 )
+
+_NOT_EXTRA = frozenset({"model", "messages", "tools", "stream", "api_base", "base_url", "api_key"})
+"""What the adapter itself fills in; a key in a request's parameters would be written down with them."""
+_TAKEN_FROM = "further parameters of the request; the server is --api-base, and a key is in the environment"
 
 
 def builder(model: str, gateway: Gateway, api_base: str | None) -> Callable[..., ToolLoop]:
@@ -95,6 +99,8 @@ def _parameters(temperature: str | None, max_tokens: str | None, extra: str) -> 
         ) from error
     if not isinstance(parameters, dict):
         raise InputError(f"agent option extra is {extra!r}; a JSON object of request parameters is accepted")
+    if taken := sorted(_NOT_EXTRA & parameters.keys()):
+        raise InputError(Problem(what=f"agent option extra holds {taken[0]!r}", accepted=_TAKEN_FROM))
     if temperature is not None:
         parameters["temperature"] = number("temperature", temperature)
     if max_tokens is not None:

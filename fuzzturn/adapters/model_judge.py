@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fuzzturn.adapters.hosted import Hosted
+from fuzzturn.adapters.hosted import PATH, Hosted
 from fuzzturn.adapters.mending import Said
-from fuzzturn.calls import Gateway, Line, Rejected
+from fuzzturn.calls import Gateway, Line, Rejected, Request
 from fuzzturn.ports import JudgePrompt, Verdict
 
 __all__ = ["HostedJudge"]
@@ -51,8 +51,9 @@ class HostedJudge:
     def __init__(self, model: str, gateway: Gateway, api_base: str | None = None) -> None:
         parameters = {"temperature": 0}
         self._model = Hosted(model=model, gateway=gateway, role="judge", api_base=api_base, parameters=parameters)
-        self._formatted = True
-        """False = the server refused the schema once, and is not offered it again."""
+        # A refusal is recorded for all questions alike: which of them is asked first may differ from run to run.
+        form = {"model": model, "messages": [{"role": "user", "content": ""}], "response_format": _FORMAT}
+        self._form = Request(role="judge", path=PATH, body=form)
         self.identity = f"{model} (judge prompt 1)"
 
     async def score(self, prompt: JudgePrompt) -> Verdict:
@@ -69,14 +70,17 @@ class HostedJudge:
         return Verdict(None, f"the judge's answer cannot be read: {given}")
 
     async def _ask(self, messages: list[dict[str, str]], line: Line) -> Said:
-        if self._formatted:
-            try:
-                return await self._model.complete(messages, line, last_form=False, response_format=_FORMAT)
-            except Rejected as error:
-                if error.status not in (400, 422):
-                    raise
-                self._formatted = False
-        return await self._model.complete(messages, line)
+        gateway = self._model.gateway
+        if gateway.refused(self._form):
+            return await self._model.complete(messages, line)
+        try:
+            return await self._model.complete(messages, line, last_form=False, response_format=_FORMAT)
+        except Rejected as error:
+            if error.status not in (400, 422):
+                raise
+        said = await self._model.complete(messages, line)
+        gateway.refuse(self._form)  # it was the form, since it takes the question without
+        return said
 
 
 def _verdict(given: _Given, prompt: JudgePrompt) -> Verdict:

@@ -7,8 +7,9 @@ from fuzzturn.calls.gateway import CallFailed, Gateway, Line, Rejected, Served, 
 from fuzzturn.calls.keys import Keys, Request
 from fuzzturn.calls.prices import Price, Prices
 from fuzzturn.calls.record import Answer, CallRecord
+from fuzzturn.calls.threads import in_thread
 
 __all__ = [
     "Answer", "Bill", "CallFailed", "CallRecord", "Gateway", "Keys", "Line", "Price", "Prices", "Rejected", "Request",
-    "Role", "Served", "Tokens", "Transient", "Unsendable", "tokens_of",
+    "Role", "Served", "Tokens", "Transient", "Unsendable", "in_thread", "tokens_of",
 ]  # fmt: skip

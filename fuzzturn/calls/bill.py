@@ -81,7 +81,10 @@ class Bill:
         if self.cap_usd is None:
             return None
         if self.unpriced is not None:
-            return f"what a call of model {self.unpriced} costs is not known, so no cap on money can be held"
+            what = f"what a call of model {self.unpriced} costs is not known, so no cap on money can be held"
+            return (
+                f'{what}; the project\'s file can say it: price = ["{self.unpriced}=0.15/0.60"], prompt and completion'
+            )
         spent = sum(spent.usd for spent in self.by_role.values())
         return f"{spent:.4f} of the {self.cap_usd} US dollars allowed are spent" if spent >= self.cap_usd else None
 

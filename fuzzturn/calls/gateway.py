@@ -110,11 +110,24 @@ class Gateway:
         """
         known = self.keys.known(request)
         place = Place(known.key, line.sample, line.served[known.key])
-        served = await self._served(request, known, place, lambda: self._live(request, send, last_form))
-        line.served[known.key] += 1
+        line.served[known.key] += 1  # at once: the next to ask the same meanwhile asks for another answer
+        try:
+            served = await self._served(request, known, place, lambda: self._live(request, send, last_form))
+        except BaseException:
+            line.served[known.key] -= 1
+            raise
         if served.recorded:
             self.bill.recorded[request.role] += 1
         return served
+
+    def refused(self, form: Request) -> bool:
+        """Whether the server is known not to take requests of this form, from this run or an earlier one."""
+        return self.record.find(Place(self.keys.known(form).key, 0, 0)) is not None
+
+    def refuse(self, form: Request) -> None:
+        """Write down that the server does not take this form. Nothing was answered, so nothing is billed."""
+        known = self.keys.known(form)
+        self.record.keep(Place(known.key, 0, 0), form, known, Answer(body=b"null", status=400))
 
     async def _served(self, request: Request, known: Known, place: Place, live: Send) -> Served:
         while (flight := self._flights.get(place)) is not None:
@@ -149,7 +162,7 @@ class Gateway:
     async def _live(self, request: Request, send: Send, last_form: bool) -> Answer:
         wait, before = FIRST_WAIT_SECONDS, ""
         for left in range(self.retries, -1, -1):
-            if self._pause is not None:
+            while self._pause is not None:
                 await asyncio.shield(self._pause)
             if (refusal := self.bill.refusal()) is not None:
                 raise Halted("usd", refusal)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fuzzturn.calls.keys import Known, Request, difference, dumps
-from fuzzturn.errors import InputError, Problem
+from fuzzturn.errors import Halted, InputError, Problem
 
 __all__ = ["Answer", "CallRecord", "Place"]
 
@@ -66,7 +67,8 @@ class CallRecord:
     def find(self, place: Place) -> Answer | None:
         """The recorded answer; None = there is none."""
         sql = "SELECT body, status, content_type, usage FROM calls WHERE key = ? AND sample = ? AND nth = ?"
-        row = self._db.execute(sql, (place.key, place.sample, place.nth)).fetchone()
+        with self._told("read"):
+            row = self._db.execute(sql, (place.key, place.sample, place.nth)).fetchone()
         if row is None:
             return None
         body, status, content_type, usage = row
@@ -75,20 +77,30 @@ class CallRecord:
     def keep(self, place: Place, request: Request, known: Known, answer: Answer) -> None:
         """Write an answer down, unless another process was quicker. Nothing in it is secret any more."""
         usage = None if answer.usage is None else dumps(answer.usage)
-        row = (place.key, place.sample, place.nth, request.role, request.path, request.model, dumps(known.written),
-               known.canonical, answer.status, answer.content_type, answer.body, usage)  # fmt: skip
-        with self._db:
+        row = (place.key, place.sample, place.nth, request.role, request.path, _text(request.model),
+               _text(dumps(known.written)), _text(known.canonical), answer.status, answer.content_type, answer.body,
+               usage)  # fmt: skip
+        with self._told("written"), self._db:
             self._db.execute(f"INSERT OR IGNORE INTO calls VALUES ({', '.join('?' * len(row))})", row)
 
     def nearest(self, request: Request, known: Known) -> str | None:
         """Where the most similar recorded request differs; None = no request of that role and path is recorded."""
-        rows = self._db.execute("SELECT canonical FROM calls WHERE role = ? AND path = ?", (request.role, request.path))
-        texts = (row[0] for row in rows)
-        best = max(texts, key=lambda text: _alike(text, known.canonical), default=None)
+        sql = "SELECT canonical FROM calls WHERE role = ? AND path = ?"
+        with self._told("read"):
+            texts = (row[0] for row in self._db.execute(sql, (request.role, request.path)))
+            best = max(texts, key=lambda text: _alike(text, known.canonical), default=None)
         if best is None:
             return None
         where = difference(json.loads(best), json.loads(known.canonical))
         return where.removeprefix("body.") if where else "nothing: it was asked less often"
+
+    @contextmanager
+    def _told(self, done: str) -> Iterator[None]:
+        """Raises Halted where it cannot be done (it is locked, the disk is full): no other call can go better."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise Halted("record", f"the record of model calls {self._path} cannot be {done}: {error}") from error
 
     def close(self) -> None:
         if self._opened is not None:
@@ -97,8 +109,20 @@ class CallRecord:
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters two texts share at their beginnings."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    """How many characters two texts share at their beginnings. Contexts are long: halving, not one by one."""
+    same, most = 0, min(len(one), len(other))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if one[same:middle] == other[same:middle]:
+            same = middle
+        else:
+            most = middle - 1
+    return same
+
+
+def _text(text: str) -> str:
+    """As the file can hold it: half a surrogate pair as JSON's own escape."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _open(path: Path | None) -> sqlite3.Connection:
@@ -113,9 +137,11 @@ def _open(path: Path | None) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(_SCHEMA)
+        db.execute("SELECT body, usage FROM calls LIMIT 0")  # a table of that name may be somebody else's
         db.execute(f"PRAGMA user_version = {_VERSION}")
         db.commit()
     except (OSError, sqlite3.Error) as error:
         what = f"the record of model calls cannot be opened: {error}"
-        raise InputError(Problem(file=str(path), what=what, accepted="a folder that may be written to")) from error
+        accepted = "a record of fuzzturn's, or none, in a folder that may be written to"
+        raise InputError(Problem(file=str(path), what=what, accepted=accepted)) from error
     return db

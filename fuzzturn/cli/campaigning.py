@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fuzzturn.cli.spending import STOPPED_BY, bill_lines, spent_on_models
+from fuzzturn.cli.spending import STOPPED_BY, bill_lines, check_prices, spent_on_models
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
 from fuzzturn.corpus import Entry, entry_path, load_entry, save_entry
 from fuzzturn.drive import Meter
-from fuzzturn.errors import Halted, InputError, Problem, closest
+from fuzzturn.errors import FuzzturnError, Halted, InputError, Problem, closest
 from fuzzturn.finding import KINDS, Kind
 from fuzzturn.keep import as_entry
 from fuzzturn.records import Run, scenario_digest, write_json
@@ -31,6 +31,7 @@ __all__ = ["Budget", "Order", "campaign", "target_kinds"]
 
 FOUND, ONLY_ERRORS, CAPPED, INTERRUPTED = 1, 3, 4, 130
 TARGETS = ("any", *KINDS)
+REASONS_SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,7 @@ def target_kinds(target: str) -> tuple[Kind, ...]:
 def campaign(order: Order) -> int:
     """Play every scenario; print and keep each finding; the exit code."""
     staging, budget = order.staging, order.budget
+    check_prices(order)
     # Hypothesis keeps what it learns of local modules on disk; ours goes beside the runs, not into the user's folder
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(staging.home / ".fuzzturn" / "hypothesis"))
     campaigns = [_campaign(order, scenario) for scenario in order.scenarios]
@@ -74,6 +76,7 @@ def campaign(order: Order) -> int:
     begun = time.perf_counter()
     pairs: list[tuple[Outcome, list[dict[str, Any]]]] = []
     blocks: list[str] = []
+    misbehaved: FuzzturnError | None = None
     for each in campaigns:
         if allowance.used_up():
             break
@@ -85,6 +88,9 @@ def campaign(order: Order) -> int:
         except Halted as halted:  # before it had anything to show for; the scenarios before this one are kept
             allowance.halt(halted)
             break
+        except FuzzturnError as error:  # somebody's code broke its port in mid-campaign: the scenarios before are kept
+            misbehaved = error
+            break
         pairs.append((outcome, [_keep(found, each, order, run, blocks) for found in outcome.found]))
     result = _result(order, run, pairs, time.perf_counter() - begun)
     run.close(result | {"stopped": allowance.stopped})
@@ -92,6 +98,8 @@ def campaign(order: Order) -> int:
         write_json(order.json_file, result, staging.redaction)
     for text in blocks:  # last, so that nothing is lost where nobody reads on
         order.terminal.say(text)
+    if misbehaved is not None:
+        raise misbehaved
     return _conclude(order, pairs, result, allowance)
 
 
@@ -193,10 +201,7 @@ def _block(found: Finding, entry: Entry, order: Order, again: str) -> str:
         judge=entry.judge.identity or entry.judge.name if entry.judge else "none",
         rubric=entry.rubric.rubric_id,
     )
-    return (
-        order.staging.redaction.text(finding_block(found, names=names, again=again, width=order.terminal.width))
-        + "\n\n"
-    )
+    return finding_block(found, names=names, again=again, width=order.terminal.width) + "\n\n"
 
 
 def _result(
@@ -244,7 +249,7 @@ def _conclude(
         return INTERRUPTED
     if result["findings"]:
         return FOUND
-    if allowance.stopped in ("offline", "refused"):
+    if allowance.stopped in ("offline", "refused", "record"):
         return ONLY_ERRORS
     if result["undecided"] or len(pairs) < len(order.scenarios):
         return CAPPED
@@ -256,9 +261,13 @@ def _remark(
 ) -> None:
     """What limits how far the result can be trusted."""
     terminal = order.terminal
-    if unscored := result["judge_unscored"]:
-        reason = next((outcome.unscored_because for outcome, _ in pairs if outcome.unscored_because), "")
-        terminal.note(f"the judge gave no score {counted(unscored, 'time')}: {reason}")
+    reasons = Counter[str]()
+    for outcome, _ in pairs:
+        reasons.update(outcome.unscored_because)
+    for reason, times in reasons.most_common(REASONS_SHOWN):
+        terminal.note(f"the judge gave no score {counted(times, 'time')}: {reason}")
+    if len(reasons) > REASONS_SHOWN:
+        terminal.note(f"… and {counted(len(reasons) - REASONS_SHOWN, 'other reason')}; scores.jsonl has them all")
     if undecided := result["undecided"]:
         terminal.error(f"{counted(undecided, 'failure')} did not show again in a fresh run, or there was none: "
                        "the agent, the environment or the judge does not repeat itself")  # fmt: skip
@@ -269,4 +278,4 @@ def _remark(
         played = f"after {result['spent']['sessions']} of {counted(asked, 'session')}"
         terminal.error(f"stopped by {STOPPED_BY[allowance.stopped]} {played}")
         if allowance.because:
-            terminal.error(order.staging.redaction.text(allowance.because))
+            terminal.error(allowance.because)

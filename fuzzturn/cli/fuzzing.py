@@ -62,6 +62,7 @@ def fuzz(
     from fuzzturn.cli.campaigning import Budget, Order, campaign, target_kinds
     from fuzzturn.cli.spending import foretell
     from fuzzturn.cli.staging import Staging
+    from fuzzturn.cli.terminal import Terminal
     from fuzzturn.project import find_project
 
     project = find_project()
@@ -76,5 +77,6 @@ def fuzz(
         minutes=config.get("max_minutes") if max_minutes is None else max_minutes,
     )
     kinds = target_kinds(target or config.get("target", "any"))
-    order = Order(staging, staging.scenarios(scenarios), budget, kinds, json_file)
+    terminal = Terminal(staging.redaction)
+    order = Order(staging, staging.scenarios(scenarios), budget, kinds, json_file, terminal)
     return foretell(order) if dry_run else campaign(order)

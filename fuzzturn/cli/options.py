@@ -22,7 +22,7 @@ AgentOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--agent",
-        help="path/to/file.py:build, package.module:build, litellm/<model>, process, http, proxy, "
+        help="path/to/file.py:build or :function, package.module:build, litellm/<model>, process, http, proxy, "
         "or a shipped name (orbit)",
     ),
 ]
@@ -115,9 +115,12 @@ def choose(given: Mapping[str, Any], config: Mapping[str, Any], contexts: Sequen
     def pick(key: str, default: Any) -> Any:
         return given[key] if given.get(key) not in (None, []) else config.get(key, default)
 
+    agent = pick("agent", "orbit")
+    # the project's options are those of the project's agent
+    ours = config.get("agent_option", ()) if agent == config.get("agent", "orbit") else ()
     return Chosen(
-        agent=pick("agent", "orbit"),
-        agent_options=_pairs([*config.get("agent_option", ()), *(given.get("agent_option") or ())]),
+        agent=agent,
+        agent_options=_pairs([*ours, *(given.get("agent_option") or ())]),
         judge=pick("judge", "reference"),
         contexts=_contexts(pick("judge_context", contexts)),
         seed=pick("seed", 0),
@@ -135,6 +138,8 @@ def choose(given: Mapping[str, Any], config: Mapping[str, Any], contexts: Sequen
 def _address(url: str | None) -> str | None:
     if url is not None and not url.startswith(("http://", "https://")):
         raise InputError(Problem(what=f"--api-base {url!r} is no URL", accepted="http://… or https://…, up to /v1"))
+    if url is not None and "@" in url:  # it would be printed, in the line that says how to replay
+        raise InputError(Problem(what="--api-base holds a user or password", accepted="the key in its variable"))
     return url
 
 

@@ -56,7 +56,7 @@ def replay(
     project = find_project()
     given = {"agent": agent, "agent_option": agent_option, "judge": judge, "api_base": api_base, "offline": offline}
     staging = Staging(project, choose(given, project.config, ("window+block",)), out)
-    terminal, results, codes = Terminal(), [], [0]
+    terminal, results, codes = Terminal(staging.redaction), [], [0]
     paths = entry_paths(entries, staging.home / "corpus")
     for path in paths:
         entry, replayed = _outcome(path, staging, alone=len(paths) == 1)
@@ -179,6 +179,8 @@ def as_recorded(staging: Staging, entry: Entry) -> Staging:
         judge = entry.judge.name if entry.judge else "none"
         chosen = replace(chosen, judge=judge if judge == "none" else _shipped(staging, "judge", judge))
     kept = {key: value for key, value in entry.agent.options.items() if key not in PRIVATE}
+    if kept.get("summariser", "by_rule") not in ("by_rule", "model"):  # another model, which nobody here has named
+        del kept["summariser"]
     options = kept if label(chosen.agent) == entry.agent.name else {}
     chosen = replace(chosen, agent_options={**options, **chosen.agent_options}, seed=entry.provenance.seed)
     return replace(staging, chosen=chosen)

@@ -59,7 +59,7 @@ def run(
     given = {"agent": agent, "agent_option": agent_option, "judge": judge, "judge_context": judge_context,
              "rubric": rubric, "seed": seed, "api_base": api_base, "offline": offline}  # fmt: skip
     staging = Staging(project, choose(given, project.config, ("window+block",)), out)
-    record, terminal = Run.create(staging.home, "run", staging.redaction), Terminal()
+    record, terminal = Run.create(staging.home, "run", staging.redaction), Terminal(staging.redaction)
     trials: list[Trial] = []
     halted: Halted | None = None
     meter = Meter()
@@ -82,7 +82,7 @@ def run(
     if json_file is not None:
         write_json(json_file, result, staging.redaction)
     if halted is not None:
-        terminal.error(staging.redaction.text(str(halted)))
+        terminal.error(str(halted))
     broken = halted is not None or any(trial.measured.session.error is not None for trial in trials)
     return 1 if any(trial.failures for trial in trials) else 3 if broken else 0
 
@@ -91,8 +91,9 @@ def _show(trial: Trial, staging: Staging, terminal: Terminal) -> None:
     from fuzzturn.report import session_table
 
     chosen, measured = staging.chosen, trial.measured
-    terminal.say(f"{measured.spoken.scenario}  (agent {chosen.agent}, rubric {staging.rubric.rubric_id})")
-    terminal.say(staging.redaction.text(session_table(measured, agent=chosen.agent)))
+    playing = f"agent {chosen.agent}, judge {chosen.judge}, rubric {staging.rubric.rubric_id}"
+    terminal.say(f"{measured.spoken.scenario}  ({playing})")
+    terminal.say(session_table(measured, agent=chosen.agent))
     checkers = {c.checker for c in measured.spoken.constraints}
     used = {check.checker for scores in measured.scores for check in scores.adherence.exercised}
     if idle := sorted(checkers - used):

@@ -65,7 +65,7 @@ def shrink(
         raise InputError(Problem(file=str(path), what=missing(kept, error).detail)) from error
     campaign = _campaign(staging, kept, path)
     found = asyncio.run(_shrink(kept, campaign, path))
-    shown = _report(staging, campaign, kept, found, path, Terminal())
+    shown = _report(staging, campaign, kept, found, path, Terminal(staging.redaction))
     if json_file is not None:
         result = {"schema": 1, "finding": finding_json(found, corpus_file=str(shown))}
         write_json(json_file, result, staging.redaction)
@@ -100,7 +100,7 @@ def _report(staging: Staging, campaign: Campaign, kept: Entry, found: Finding, p
     names = Names(agent=campaign.cast.name, agent_identity=found.identity, judge=staging.judge_name,
                   rubric=kept.rubric.rubric_id)  # fmt: skip
     again = f"fuzzturn replay {shown}{staging.agent_words}"
-    terminal.say(staging.redaction.text(finding_block(found, names=names, again=again, width=terminal.width)))
+    terminal.say(finding_block(found, names=names, again=again, width=terminal.width))
     return shown
 
 
@@ -123,9 +123,9 @@ def _campaign(staging: Staging, entry: Entry, path: Path) -> Campaign:
 
 
 async def _shrink(entry: Entry, campaign: Campaign, path: Path) -> Finding:
+    from fuzzturn.case import as_case
     from fuzzturn.rewrite import unspoken
     from fuzzturn.search import campaign_bench, shrink_failure
-    from fuzzturn.shrink import as_case
     from fuzzturn.threshold import calibrate
 
     variant = unspoken(campaign.scenario)

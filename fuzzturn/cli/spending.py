@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from fuzzturn.adapters import HOSTED
+from fuzzturn.adapters import HOSTED, NAMES
 from fuzzturn.calls import Bill, Price, Prices
+from fuzzturn.errors import InputError, Problem
 from fuzzturn.report import counted
 from fuzzturn.scenario import Scenario
 from fuzzturn.tokens import text_tokens
@@ -15,11 +16,11 @@ from fuzzturn.tokens import text_tokens
 if TYPE_CHECKING:
     from fuzzturn.cli.campaigning import Order
 
-__all__ = ["STOPPED_BY", "bill_lines", "foretell", "spent_on_models"]
+__all__ = ["STOPPED_BY", "bill_lines", "check_prices", "foretell", "spent_on_models"]
 
 STOPPED_BY: Mapping[str, str] = MappingProxyType({
     "turns": "--budget-turns", "minutes": "--max-minutes", "usd": "--budget-usd", "offline": "--offline",
-    "refused": "the model's server",
+    "refused": "the model's server", "record": "the record of model calls",
 })  # fmt: skip
 CALLS_A_TURN = 2.5
 """Model calls in one turn of an agent with tools."""
@@ -66,6 +67,26 @@ def bill_lines(bill: Bill) -> Iterator[str]:
         yield f"{counted(times, 'attempt')} at a model call failed: {reason}"
 
 
+def check_prices(order: Order) -> None:
+    """Raises InputError where money is bounded and a model that is named has no known price: no cap could be held."""
+    chosen, prices = order.staging.chosen, order.staging.bill.prices
+    if chosen.budget_usd is None:
+        return
+    named = (chosen.agent, chosen.judge, chosen.agent_options.get("summariser", ""))
+    models = [spec.removeprefix(HOSTED) for spec in named if spec.startswith(HOSTED)]
+    problems = [
+        Problem(
+            what=f"--budget-usd cannot be held: what a call of model {model} costs is not known",
+            accepted=f'price = ["{model}=0.15/0.60"] in the project\'s file: US dollars per million prompt and '
+            "completion tokens",
+        )
+        for model in dict.fromkeys(models)
+        if prices.of_model(model) is None
+    ]
+    if problems:
+        raise InputError(problems)
+
+
 def foretell(order: Order) -> int:
     """Say what a campaign would play and may cost, without playing anything."""
     terminal, budget, chosen = order.terminal, order.budget, order.staging.chosen
@@ -99,6 +120,8 @@ def _estimate(order: Order, turns: int) -> Iterator[str]:
             f"call (system prompt, half the script, {GROWTH_TOKENS} tokens more a turn) and {ANSWER_TOKENS} completion "
             f"tokens; {SHRINK_TURNS} turns more for each finding; nothing for what is recorded already"
         )
+    elif chosen.agent in NAMES:
+        yield f"agent: about {round(turns * CALLS_A_TURN)} model calls, if it has a model, at a price that is its own"
     if chosen.judge.startswith(HOSTED):
         calls = round(len(order.scenarios) * order.budget.sessions * FAILING_SHARE * len(chosen.contexts))
         yield (

@@ -20,6 +20,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from fuzzturn.redaction import Redaction, redaction
+
 __all__ = ["Tell", "Terminal"]
 
 NARROWEST, WIDEST, REDIRECTED = 50, 110, 100
@@ -53,9 +55,10 @@ class _Console(Console):
 
 
 class Terminal:
-    """Standard output and standard error of one command."""
+    """Standard output and standard error of one command. `secrets`: what is not said; None = the environment's."""
 
-    def __init__(self) -> None:
+    def __init__(self, secrets: Redaction | None = None) -> None:
+        self._secrets = redaction((), os.environ) if secrets is None else secrets
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
@@ -72,16 +75,16 @@ class Terminal:
 
     def say(self, text: str = "") -> None:
         """A result."""
-        for line in text.splitlines() or [""]:
+        for line in self._secrets.text(text).splitlines() or [""]:
             self._out.print(_styled(line))
 
     def note(self, text: str) -> None:
         """Something beside the results."""
-        self._err.print(Text(text, style="dim"))
+        self._err.print(Text(self._secrets.text(text), style="dim"))
 
     def error(self, text: str) -> None:
         """What keeps a command from its work."""
-        self._err.print(Text(text))
+        self._err.print(Text(self._secrets.text(text)))
 
     @contextmanager
     def campaign(self, scenario: str, sessions: int) -> Iterator[Tell]:

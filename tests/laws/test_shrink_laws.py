@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import kit
+from fuzzturn.case import Case, as_case
 from fuzzturn.finding import finding_order
 from fuzzturn.rewrite import grow_pad, without, without_edit
-from fuzzturn.shrink import Case, Problem, as_case, shrink
+from fuzzturn.shrink import Problem, shrink
 from fuzzturn.threshold import Threshold, calibrate
 from fuzzturn.trial import Bench
 from fuzzturn.variant import Drop, Edit, Insert, Move, Pad, Variant

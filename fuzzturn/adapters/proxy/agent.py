@@ -42,6 +42,9 @@ def wrap(target: Callable[..., Agent], *, gateway: Gateway, upstream: str) -> Ca
     lobby = _Lobby(gateway, upstream_url(upstream))
 
     def build(environment: Any, *, sample: int = 0, **given: Any) -> Agent:
+        if "base_url" in given:
+            what = "the proxy gives its agent the base_url itself"
+            raise InputError(Problem(what=what, accepted="--agent-option upstream=http://…/v1"))
         options = {key: value for key, value in given.items() if key not in _OURS or key in names}
         if "sample" in names:
             options["sample"] = sample

@@ -151,8 +151,12 @@ def passed_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 def upstream_url(url: str) -> str:
     """The base URL without a slash at its end. Raises InputError for what is no http(s) URL, or holds a password."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets that do not close, a port that is none
+        usable = False
+    if not usable or parts.query or parts.fragment:
         what = f"the upstream {url!r} is no URL of an OpenAI-compatible server"
         raise InputError(Problem(what=what, accepted="http://… or https://…, up to /v1"))
     if "@" in parts.netloc:
