@@ -210,7 +210,17 @@ def early_pad(case: Case) -> Iterator[Variant]:
             yield pad_before(rest, anchor, (pad.tokens or PAD_TOKENS_MIN) + case.tokens([gone]))
 
 
-PASSES: tuple[Pass, ...] = (skeleton, kinds, gather_pads, smaller_pads, delete, front, early_pad, drop_edits)
+def elsewhere(case: Case) -> Iterator[Variant]:
+    """Single turns with their tokens in a pad before the last two: the rest of what minimal means."""
+    early = list(case.pads())[:-PADS_GROWN]
+    for run in _runs(case.others, 1) if early else ():
+        shorter = without(case.variant, run)
+        if case.failing in {line.id for line in shorter.spoken.turns}:
+            for id in list(pads_of(shorter))[:-PADS_GROWN]:
+                yield grow_pad(shorter, id, case.tokens(run))
+
+
+PASSES: tuple[Pass, ...] = (skeleton, kinds, gather_pads, smaller_pads, delete, front, early_pad, drop_edits, elsewhere)
 
 
 def _runs(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
