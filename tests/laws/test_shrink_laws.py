@@ -110,3 +110,15 @@ def test_the_batch_size_changes_cost_but_not_that_the_result_is_minimal(batch: i
     assert case is not None
     small, _ = kit.wait(shrink(case, Problem(case.failure.pinned(), on, batch)))
     assert [line.id for line in small.variant.spoken.turns] == ["hello", "cap", "pad@buy", "buy"]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(variants, st.integers(2, 9))
+def test_the_batch_decides_what_is_tried_and_never_what_is_found(variant: Variant, batch: int) -> None:
+    on = bench()
+    case = failing(variant, on)
+    assume(case is not None)
+    assert case is not None
+    pinned = case.failure.pinned()
+    results = [kit.wait(shrink(case, Problem(pinned, on, size)))[0].variant.key for size in (1, batch)]
+    assert results[0] == results[1]
