@@ -16,7 +16,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fuzzturn.errors import PortError
 from fuzzturn.ports import Agent, Environment, Reply
 from fuzzturn.session import Event, Message, ToolCall
 
@@ -36,7 +35,7 @@ class AgentFault(RuntimeError):
 def as_reply(value: object) -> Reply:
     """The reply that `value` stands for. Contexts stay unknown except in a Reply: messages do not tell them.
 
-    Raises PortError for a value of no such kind, AgentFault for messages that do not fit together.
+    Raises AgentFault for a value of no such kind and for messages that do not fit together.
     """
     if isinstance(value, Reply):
         return value
@@ -46,7 +45,7 @@ def as_reply(value: object) -> Reply:
         return Reply(events=_events([message]))
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return Reply(events=_events([_message(entry, i) for i, entry in enumerate(value, start=1)]))
-    raise PortError(f"the agent's reply is {clipped(value)}; it is {_ACCEPTED}")
+    raise AgentFault(f"the agent's reply is {clipped(value)}; it is {_ACCEPTED}")
 
 
 def clipped(value: object) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 import kit
 from fuzzturn.drive import Cast, drive, seed_for
-from fuzzturn.errors import InputError, PortError
+from fuzzturn.errors import InputError
 from fuzzturn.interleave import interleave
 from fuzzturn.ports import Reply
 from fuzzturn.session import Event, Message, ModelCall, Session, ToolCall
@@ -63,15 +63,14 @@ def test_what_an_agent_raises_is_data() -> None:
     assert re.fullmatch(r"ValueError: no idea \(test_drive.py:\d+\)", str(session.error))
 
 
-def test_a_reply_that_is_no_reply_is_refused_by_name() -> None:
+def test_a_reply_that_is_no_reply_is_the_agents_error_by_name() -> None:
     class Wrong:
         def __init__(self, shop: Any) -> None: ...
 
         def reply(self, message: str) -> Any:
             return 42
 
-    with pytest.raises(PortError, match="the agent's reply is 42"):
-        played(Wrong)
+    assert "AgentFault: the agent's reply is 42; it is a fuzzturn.Reply, a text" in str(played(Wrong).error)
 
 
 def test_records_are_not_changed_by_what_the_agent_does_later() -> None:
