@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from fuzzturn.ledger import Ledger
@@ -50,6 +50,8 @@ class Evidence:
     block: Block
     seen: Sequence[Chat] | None
     """What the agent saw when it acted; None = it does not tell."""
+    rendered: dict[int, str] = field(default_factory=dict)
+    """Turns as they were rendered, by their number; kept by whoever asks about several turns of one session."""
 
 
 def prompt(kind: JudgeContext, evidence: Evidence) -> JudgePrompt | None:
@@ -60,7 +62,7 @@ def prompt(kind: JudgeContext, evidence: Evidence) -> JudgePrompt | None:
     goal = None if kind == "agent" else evidence.scenario.goal.says
     block = _block_lines(kind, evidence)
     history = _history(kind, evidence)
-    turn = record_lines(_turn_lines(judged))
+    turn = _rendered(judged, evidence)
     sections = [
         ("Rubric " + evidence.rubric.rubric_id, _rubric_text(evidence.rubric)),
         ("Goal", goal),
@@ -97,7 +99,15 @@ def _history(kind: JudgeContext, evidence: Evidence) -> str:
     before = evidence.turns[:-1]
     if kind != "full":
         before = before[-WINDOW_TURNS:]
-    return record_lines(line for turn in before for line in _turn_lines(turn))
+    return "\n".join([_rendered(turn, evidence) for turn in before])
+
+
+def _rendered(turn: Turn, evidence: Evidence) -> str:
+    """A turn stands in the window of the eight after it."""
+    text = evidence.rendered.get(turn.n)
+    if text is None:
+        text = evidence.rendered[turn.n] = record_lines(_turn_lines(turn))
+    return text
 
 
 def _turn_lines(turn: Turn) -> Iterable[Mapping[str, Any]]:

@@ -22,7 +22,7 @@ from fuzzturn.ports import Agent, Environment, Reply
 from fuzzturn.prompter import Prompter
 from fuzzturn.replying import as_reply
 from fuzzturn.scenario import Line, Scenario
-from fuzzturn.session import Event, ModelCall, Session, ToolCall, Turn, copied
+from fuzzturn.session import Chat, Event, ModelCall, Session, ToolCall, Turn, copied, remembering
 
 __all__ = ["Cast", "Meter", "Recorder", "Saved", "Stage", "drive", "maybe", "replied", "seed_for"]
 
@@ -122,6 +122,7 @@ class Stage:
 
     def __init__(self, cast: Cast, scenario: Scenario, meter: Meter) -> None:
         self._meter = meter
+        self._last: list[tuple[Chat, ...]] = [()]
         environment_seed = seed_for(cast.seed, scenario.scenario, "environment", cast.sample)
         with blaming(f"environment {scenario.environment!r}"):
             self._environment: Any = cast.make_environment(seed=environment_seed)
@@ -157,7 +158,8 @@ class Stage:
         error: str | None = None
         events: tuple[Event, ...] = ()
         try:
-            events = (await replied(self._agent, line.user)).events
+            with remembering(self._last):
+                events = (await replied(self._agent, line.user)).events
             if hasattr(self._agent, "settle"):
                 await maybe(self._agent.settle(SETTLE_SECONDS))
         except FuzzturnError:
@@ -177,7 +179,7 @@ class Stage:
         if calls and error is None and all(call.recorded for call in calls):
             self._meter.agent_turns -= 1
         for call in calls:
-            if call.recorded is None and (told := tokens_of(call.usage)) is not None:
+            if call.recorded is None and call.usage and (told := tokens_of(call.usage)) is not None:
                 self._meter.told_tokens += sum(told)
 
     async def save(self) -> Saved | None:

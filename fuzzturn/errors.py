@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import difflib
 import traceback
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 __all__ = [
     "AgentError", "FuzzturnError", "Halted", "InputError", "InternalError", "PortError", "Problem", "UnknownName",
-    "blaming", "closest", "origin",
+    "blamed", "blaming", "closest", "origin",
 ]  # fmt: skip
 
 
@@ -92,16 +91,27 @@ class InternalError(FuzzturnError):
     """fuzzturn contradicted itself; never the user's fault."""
 
 
-@contextmanager
-def blaming(who: str) -> Iterator[None]:
+class blaming:
     """What the user's code inside raises becomes a PortError that says who raised it, what, and at which line."""
-    try:
-        yield
-    except FuzzturnError:
-        raise
-    except Exception as error:
-        file, line = origin(error)
-        raise PortError(f"{file}:{line}: {who} raised {type(error).__name__}: {error}") from error
+
+    __slots__ = ("_who",)
+
+    def __init__(self, who: str) -> None:
+        self._who = who
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is None or isinstance(error, FuzzturnError) or not isinstance(error, Exception):
+            return
+        raise blamed(self._who, error) from error
+
+
+def blamed(who: str, error: Exception) -> PortError:
+    """What to raise for what the user's code `who` raised."""
+    file, line = origin(error)
+    return PortError(f"{file}:{line}: {who} raised {type(error).__name__}: {error}")
 
 
 def origin(error: BaseException) -> tuple[str, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 
 from fuzzturn.checkers import SessionState
 from fuzzturn.context import Evidence
@@ -20,7 +21,7 @@ from fuzzturn.ports import Judge, JudgePrompt, Verdict
 from fuzzturn.protected import commitments, protect
 from fuzzturn.registry import Registered, Registry
 from fuzzturn.rubric import Rubric
-from fuzzturn.scenario import Assertion, Scenario
+from fuzzturn.scenario import Assertion, Goal, Milestone, Scenario
 from fuzzturn.scores import Check, JudgeContext, Progress, TurnScores
 from fuzzturn.session import Commitment, Session, ToolCall
 from fuzzturn.signals.adherence import adherence
@@ -59,27 +60,30 @@ class Measured:
     goal_reached: bool
     """The session verdict: every decidable milestone stands at the end."""
     efficiency: Efficiency
+    rendered: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
+    """Turns as a judge's prompt has them, by number, once one was asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Memo:
-    """A judge is asked once for equal text: its answers are kept here."""
+    """A judge is asked once for equal text in one sample: its answers are kept here."""
 
     judge: Judge
     meter: Meter
-    answers: dict[str, asyncio.Future[Verdict]] = field(default_factory=dict)
+    answers: dict[tuple[str, int], asyncio.Future[Verdict]] = field(default_factory=dict)
 
     async def score(self, prompt: JudgePrompt) -> Verdict:
-        known = self.answers.get(prompt.text)
+        key = prompt.text, prompt.sample
+        known = self.answers.get(key)
         if known is not None:
             return await known
-        flight = self.answers[prompt.text] = asyncio.get_running_loop().create_future()
+        flight = self.answers[key] = asyncio.get_running_loop().create_future()
         self.meter.judge_calls += 1
         try:
             answer = self.judge.score(prompt)
             verdict = answer if isinstance(answer, Verdict) else await answer
         except BaseException as error:
-            del self.answers[prompt.text]
+            del self.answers[key]
             flight.set_exception(error if isinstance(error, Exception) else asyncio.CancelledError())
             flight.exception()
             raise
@@ -91,17 +95,24 @@ class Jury:
     """A judge, its rubric and the contexts it is asked in."""
 
     def __init__(
-        self, judge: Judge | None, name: str, rubric: Rubric, contexts: Sequence[JudgeContext], meter: Meter
+        self,
+        judge: Judge | None,
+        name: str,
+        rubric: Rubric,
+        contexts: Sequence[JudgeContext],
+        meter: Meter,
+        sample: int = 0,
     ) -> None:
         self.name = name
         self.rubric = rubric
         self.contexts = tuple(contexts) if judge is not None else ()
         self._judge = _Memo(judge, meter) if judge is not None else None
+        self.sample = sample
         self._meter = meter
 
-    def afresh(self) -> Jury:
-        """The same jury with no answer remembered."""
-        return Jury(self._judge and self._judge.judge, self.name, self.rubric, self.contexts, self._meter)
+    def afresh(self, sample: int = 0) -> Jury:
+        """The same jury with no answer remembered. `sample`: which of a judge's answers it asks for."""
+        return Jury(self._judge and self._judge.judge, self.name, self.rubric, self.contexts, self._meter, sample)
 
     async def ask(self, measured: Measured, n: int, contexts: Iterable[JudgeContext] | None = None) -> TurnScores:
         """The scores of turn `n` with the judge's, in every context of the jury's or in the `contexts` given."""
@@ -110,15 +121,13 @@ class Jury:
         if self._judge is None or not missing:
             return scores
         failed = scores.adherence.failed
+        ask = partial(judge, judge=self._judge, name=self.name, sample=self.sample)
         evidence = _evidence(measured, n, self.rubric, failed[0] if failed else None)
-        found = [await judge(evidence, context, self._judge, self.name) for context in missing]
+        found = [await ask(evidence, context) for context in missing]
         scores = replace(scores, judge={**scores.judge, **{j.context: j for j in found}})
         if "agent" not in missing or len(failed) < 2:
             return scores
-        each = {
-            check.constraint: await judge(_evidence(measured, n, self.rubric, check), "agent", self._judge, self.name)
-            for check in failed
-        }
+        each = {check.constraint: await ask(_evidence(measured, n, self.rubric, check), "agent") for check in failed}
         return replace(scores, seen_by_check=each)
 
 
@@ -135,7 +144,8 @@ async def judged(
 def measure(spoken: Scenario, session: Session, registry: Registry) -> Measured:
     """The deterministic signals of every turn. Raises PortError where a check misbehaves."""
     rules = [rule for rule in registry.of_kind("commitment") if rule.tag.option("language") == LANGUAGE]
-    reader = _Reader(spoken, session, registry, graph(spoken.goal), rules)
+    needs = tuple((milestone.id, milestone.needs) for milestone in spoken.goal.milestones)
+    reader = _Reader(spoken, session, registry, _graph(needs), rules)
     for n in range(1, len(session.turns) + 1):
         reader.read(n)
     return reader.measured()
@@ -151,6 +161,12 @@ def guarded_turns(spoken: Scenario, session: Session, registry: Registry) -> dic
         for check in scores.adherence.exercised:
             exercised.setdefault(check.constraint, set()).add(scores.turn)
     return {constraint: frozenset(turns) for constraint, turns in exercised.items()}
+
+
+@lru_cache(maxsize=64)
+def _graph(needs: tuple[tuple[str, tuple[str, ...]], ...]) -> Graph:
+    """Closed once for all the variants of a scenario: they have the same goal."""
+    return graph(Goal(says="-", milestones=tuple(Milestone(id=id, needs=wanted) for id, wanted in needs)))
 
 
 class _Reader:
@@ -169,6 +185,7 @@ class _Reader:
         self.scores: list[TurnScores] = []
         self.promises: tuple[Commitment, ...] = ()
         self.tool_log: tuple[ToolCall, ...] = ()
+        self.summaries: tuple[str, ...] = ()
         self.standing: Progress | None = None
 
     def read(self, n: int) -> None:
@@ -176,17 +193,17 @@ class _Reader:
         self.ledger = speak(self.ledger, self.spoken, self.lines.get(turn.id), n)
         self.ledgers.append(self.ledger)
         self.tool_log += turn.tool_calls
+        self.summaries += summaries((turn,))
         self.promises += commitments(turn, self.rules)
-        turns = self.session.turns[:n]
         state = SessionState(
-            turns=turns,
+            turns=self.session.turns[:n],
             environment=turn.state,
             before=self.session.state_before(n),
             tool_log=self.tool_log,
             ledger=self.ledger,
             commitments=self.promises,
         )
-        honoured = adherence(turn, state, self.registry, summaries(turns))
+        honoured = adherence(turn, state, self.registry, self.summaries)
         self.standing = progress(self.spoken.goal, self.goal, state, self.registry, self.standing)
         self.scores.append(
             TurnScores(
@@ -230,4 +247,5 @@ def _evidence(measured: Measured, n: int, rubric: Rubric, failed: Check | None) 
         ledger=ledger,
         block=protect(ledger, promises),
         seen=turn.seen_by(failed.call if failed else None),
+        rendered=measured.rendered,
     )

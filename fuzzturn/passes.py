@@ -1,168 +1,119 @@
 """Passes: what the reducer tries, as plain functions from a case to smaller candidates, the likeliest first.
 
+A long session fails because the agent's context is bounded: something was said, the context was compacted, and from
+then on it was not seen. So a session has parts: what stands before the statement, what stands between it and the turn
+in which it was lost, what follows, and the turn that fails. Each is tried away as a whole, then turn by turn.
+
 Deleting turns is not monotone here: it also undoes the compaction that made the session fail. So where size decides,
-what is deleted is offered with its tokens given back as padding before it is offered plainly (measured: without
-this, reducers stop 1 to 5 turns above the true minimum).
+what is deleted is offered with its tokens given back as padding (measured: without this, reducers stop 1 to 5 turns
+above the true minimum).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import TypeAlias
 
-from fuzzturn.case import Case, pads_of
+from fuzzturn.case import Case
 from fuzzturn.rewrite import grow_pad, keep, needed, pad_before, to_front, without, without_edit
-from fuzzturn.threshold import ANSWER_TOKENS, fullness
+from fuzzturn.threshold import Threshold
+from fuzzturn.tokens import text_tokens
 from fuzzturn.variant import PAD_TOKENS_MIN, Drop, Insert, Pad, Variant
 
 __all__ = ["PASSES", "Pass"]
 
 Pass: TypeAlias = Callable[[Case], Iterator[Variant]]
-PADS_GROWN = 2
-"""The last pads, in which the tokens of deleted turns are tried; where there are more, pads are what goes first."""
+JUMP_TURNS = 2
+"""A guess at many turns at once must save so many; to save one is what `delete` is for."""
 SLACK_TOKENS = 16
 """Added where padding is to bring a context to the threshold: what a turn adds is known only as far as it tells."""
+GRID_TOKENS = 8
+"""Guessed sizes are multiples of it, so that what little one guess tells of the threshold makes no new one of it."""
 PAD_ENOUGH = 64
-"""Tokens; padding below it is made no smaller. Each try costs agent turns, and no turn is saved."""
+"""Tokens; padding is made smaller by no less. Each try costs agent turns, and no turn is saved."""
 
 
 def skeleton(case: Case) -> Iterator[Variant]:
-    """What the failure needs at the least, and that with one turn more.
+    """What the failure needs at the least: statement, failing turn, what those need, and what made it be lost.
 
-    The least: stating turn, failing turn, what those need, and a pad for each compaction that the session saw. The one
-    more: what was inserted, then what called tools.
+    That is the turn in which it was lost; where size decides, a pad that fills the context just as far.
     """
     core = _core(case)
-    rest = [id for id in case.others if id not in core]
-    if not rest:
-        return
     bare = keep(case.variant, core)
-    yield bare
-    if case.failing in case.variant.inserted:
+    guesses = [bare]
+    if case.lost_in is not None and not case.by_size:
+        guesses.append(keep(case.variant, {*core, case.lost_in}))
+    elif case.by_size and case.threshold is not None and case.failing not in case.variant.inserted:
+        guesses.append(pad_before(bare, case.failing, _padding(case, core, case.threshold)))
+    yield from _jumps(case, guesses)
+
+
+def tail(case: Case) -> Iterator[Variant]:
+    """Nothing between the turn in which the statement was lost and the failing one: a single turn to play."""
+    if case.lost_in in case.others and not _counts(case):
+        after = case.others[case.others.index(case.lost_in) + 1 :]
+        yield without(case.variant, set(after) - needed(case.variant, [case.failing]))
+
+
+def parts(case: Case) -> Iterator[Variant]:
+    """What stands before the statement, and between it and its loss: gone, where size decides all into one pad each."""
+    others, core = case.others, _core(case)
+    if case.lost_in is None or case.stating not in others:
         return
-    stating = _stating(case)
-    first, *others = _paddings(case, rest)
-    yield _padded(bare, case.failing, first)
-    if stating is not None:
-        yield _padded(to_front(bare, stating), case.failing, first)
-    for padding in others:
-        yield _padded(bare, case.failing, padding)
-        if stating is not None and len(padding) > 1:
-            yield _padded(to_front(bare, stating), case.failing, padding)
-    if stating is not None and case.by_size and _stands_before(case, case.pads(), stating):
-        for padding in (first, *others):  # as it was: something said before the statement, too
-            yield _padded(pad_before(bare, stating, padding[0] if len(padding) > 1 else 0), case.failing, padding[-1:])
-    for kind in _kinds(case, rest)[:2]:
-        for id in kind:
-            more = keep(case.variant, {*core, id})
-            yield _padded(more, case.failing, first) if case.by_size else more
-
-
-def _stands_before(case: Case, ids: Iterable[str], id: str) -> bool:
-    """Whether one of these turns is spoken before the turn `id`."""
-    return any(case.others.index(one) < case.others.index(id) for one in ids if one in case.others)
-
-
-def _stating(case: Case) -> str | None:
-    return case.variant.spoken.stating(case.failure.constraint) if case.failure.constraint else None
-
-
-def _core(case: Case) -> frozenset[str]:
-    """Stating turn, failing turn, and what those need."""
-    stating = _stating(case)
-    return needed(case.variant, [case.failing, *([stating] if stating else [])])
-
-
-def _paddings(case: Case, rest: Sequence[str]) -> list[list[int]]:
-    """Sizes of the pads that may stand for the turns `rest`: what compacts, at once, just not yet, or twice.
-
-    Where size does not decide: their tokens.
-    """
-    if case.threshold is None or case.threshold.unit != "tokens":
-        return [[case.tokens(rest)]]
-    stay = [id for id in case.others if id not in rest]
-    once = [case.threshold.high - case.tokens(stay) + SLACK_TOKENS]
-    if not case.by_size:
-        return [once, [case.tokens(rest)]]
-    later = [case.threshold.low - case.tokens(stay) - SLACK_TOKENS]
-    return [once, later, *[[case.threshold.high] * 2] * (case.compactions > 1)]
-
-
-def _padded(variant: Variant, anchor: str, sizes: Sequence[int]) -> Variant:
-    for size in sizes:
-        variant = pad_before(variant, anchor, size)
-    return variant
-
-
-def _kinds(case: Case, ids: Sequence[str]) -> list[list[str]]:
-    """Turns by how likely a failure needs one, late ones first: inserted or laying down the law, calling tools, talk.
-
-    The script alone is clean, so it is the edits that one suspects first. Padding is no such turn.
-    """
-    laws = {line.id for line in case.variant.spoken.turns if line.states or line.lifts}
-    calling = {turn.id for turn in case.trial.measured.session.turns if turn.tool_calls}
-    turns = [id for id in reversed(ids) if id not in case.pads()]
-    inserted = [id for id in turns if id in laws or id in case.variant.inserted]
-    busy = [id for id in turns if id not in inserted and id in calling]
-    return [inserted, busy, [id for id in turns if id not in inserted and id not in busy]]
+    said, lost = others.index(case.stating), [*others, case.failing].index(case.lost_in)
+    before = [id for id in others[:said] if id not in core]
+    between = [id for id in others[said + 1 : lost] if id not in core]
+    half = len(between) // 2
+    some = [(before, between), (before, [])]
+    if not _counts(case):
+        some += [([], between), *([([], between[half:]), ([], between[:half])] if half > 1 else [])]
+    yield from _jumps(case, (_folded(case, *gone) for gone in some))
 
 
 def kinds(case: Case) -> Iterator[Variant]:
-    """The least with all turns of one kind, then with all of two: what was inserted, what called tools, talk."""
-    core = _core(case)
-    rest = [id for id in case.others if id not in core]
-    inserted, busy, talk = _kinds(case, rest)
-    pads = list(case.pads())
-    for some in (inserted, busy, inserted + busy, inserted + talk, busy + talk):
-        if 1 < len(some) < len(rest) - len(pads):
-            less = keep(case.variant, {*core, *some})
-            padding = case.threshold.high - _size(case, {*core, *some}) if case.by_size and case.threshold else 0
-            yield pad_before(less, case.failing, padding + SLACK_TOKENS) if padding > 0 else less
-    if len(pads) > 1 and inserted + busy + talk:
-        yield from _ways(case, case.variant, pads)[:2]
+    """Where nothing was compacted, the least with one kind of turns; then all small talk gone, all that was inserted.
 
-
-def _size(case: Case, ids: Set[str]) -> int:
-    return case.tokens([id for id in case.others if id in ids])
+    What calls tools goes turn by turn: such a turn moves the context on further than two others.
+    """
+    talk, inserted, busy = _kinds(case)
+    some = [] if case.compactions else [keep(case.variant, {*_core(case), *kind}) for kind in (busy, inserted, talk)]
+    some += [way for kind in (talk, inserted) for way in _ways(case, case.variant, kind)[:1]]
+    yield from _jumps(case, some)
 
 
 def delete(case: Case) -> Iterator[Variant]:
-    """Single turns, late ones first, in the likelier way; then in the other ways; then two turns for a pad."""
-    last: list[Variant] = []
-    for run in _runs(case.others, 1):
-        ways = _ways(case, case.variant, run)
-        yield from ways[:1]
-        last += ways[1:]
-    yield from last
-    if not case.pads() and case.by_size:
-        talk = _kinds(case, case.others)[2][:1]
-        for run in (*_runs(case.others, 2), *([id, *talk] for id in reversed(case.others) if id not in talk)):
-            yield from _given_back(case, case.variant, run)
+    """Single turns in the likelier way; late ones first, which is cheap: what stands before them was played."""
+    late_first = list(reversed(case.others))
+    if case.by_messages:  # a turn that calls tools adds the most of them
+        late_first.sort(key=case.calls_tools)
+    for id in late_first:
+        yield from _ways(case, case.variant, [id])[:1]
 
 
-def front(case: Case) -> Iterator[Variant]:
-    """The statement as early as it may stand, with one other turn deleted, or two where one is to become padding."""
-    stating = _stating(case)
-    if stating is None or stating not in case.others:
+def lost_at_last(case: Case) -> Iterator[Variant]:
+    """Without the turn in which the statement was lost, and such padding that it is lost in the failing one."""
+    if not case.by_size or case.threshold is None or case.lost_in not in case.others:
         return
-    moved = to_front(case.variant, stating)
-    if moved.key == case.variant.key:
-        return
-    others = [id for id in case.others if id != stating]
-    for size in (1, 2) if case.by_size and not case.pads() else (1,):
-        for run in _runs(others, size):
-            yield from _ways(case, moved, run)[:1]
+    gone = case.gone_without([case.lost_in])
+    shorter = without(case.variant, [case.lost_in])
+    if case.failing not in gone:
+        stay = case.tokens([id for id in case.others if id not in gone])
+        for id in _pads_left(case, case.variant, shorter, gone)[:1]:
+            yield grow_pad(shorter, id, _until_last(case, case.threshold) - stay)
 
 
-def gather_pads(case: Case) -> Iterator[Variant]:
-    """All padding in one turn just before the failing one; or, where there is little, each pad there by itself."""
-    pads = case.pads()
-    if case.failing in case.variant.inserted:
+def smaller_pads(case: Case) -> Iterator[Variant]:
+    """Each pad just large enough for the compaction that follows it; else at its least, or at a quarter."""
+    if case.by_messages:
+        less = case.variant
+        for id, pad in case.pads().items():
+            less = grow_pad(less, id, -(pad.tokens or 0))
+        yield less
         return
-    if len(pads) > 1:
-        yield pad_before(without(case.variant, pads), case.failing, sum(pad.tokens or 0 for pad in pads.values()))
-    for id, pad in list(pads.items()) * (len(pads) <= PADS_GROWN):
-        yield pad_before(without(case.variant, [id]), case.failing, pad.tokens or PAD_TOKENS_MIN)
+    for id, pad in case.pads().items():
+        tokens = pad.tokens or PAD_TOKENS_MIN
+        for size in _smaller(case, id, tokens):
+            yield grow_pad(case.variant, id, size - tokens)
 
 
 def drop_edits(case: Case) -> Iterator[Variant]:
@@ -172,82 +123,168 @@ def drop_edits(case: Case) -> Iterator[Variant]:
             yield without_edit(case.variant, edit)
 
 
-def smaller_pads(case: Case) -> Iterator[Variant]:
-    """Each pad at its least; at what compacts at its own turn, or only at the next; else at half and three quarters."""
-    if len(case.pads()) > PADS_GROWN:
+def front(case: Case) -> Iterator[Variant]:
+    """The statement as early as it may stand, and one of the turns after it deleted, or two for a pad."""
+    if case.stating is None or case.stating not in case.others:
         return
-    for id, pad in case.pads().items():
-        tokens = pad.tokens or PAD_TOKENS_MIN
-        sizes = _telling(case, id) if case.by_size else []
-        sizes += [tokens - (tokens >> n) for n in range(1, tokens.bit_length()) if tokens >> n >= PAD_ENOUGH]
-        for size in (PAD_TOKENS_MIN, *sizes):
-            yield grow_pad(case.variant, id, size - tokens)
-
-
-def _telling(case: Case, id: str) -> list[int]:
-    """Sizes of the pad `id` at which the context is compacted at its own turn, and just not yet."""
-    turns = case.trial.measured.session.turns
-    at = next((i for i, turn in enumerate(turns) if turn.id == id), None)
-    if at is None or case.threshold is None:
-        return []
-    full = fullness(turns[:at], "tokens")
-    sizes = (case.threshold.low - full - ANSWER_TOKENS, case.threshold.high - full + 1)
-    return [size for size in sizes if size > PAD_TOKENS_MIN]
+    moved = to_front(case.variant, case.stating)
+    if moved.key == case.variant.key:
+        return
+    after = case.others[case.others.index(case.stating) + 1 :]
+    for size in (1, 2) if case.by_size and not case.pads() else (1,):
+        for end in range(len(after), size - 1, -1):
+            yield from _ways(case, moved, after[end - size : end])[:1]
 
 
 def early_pad(case: Case) -> Iterator[Variant]:
-    """The only pad just after the statement, with one of the turns that stand between them deleted."""
-    stating, pads = _stating(case), case.pads()
-    if stating is None or len(pads) != 1 or stating not in case.others:
+    """The only pad just after the statement, and one of the turns between them deleted, unless that calls tools."""
+    stating, pads = case.stating, case.pads()
+    if not case.by_size or stating is None or len(pads) != 1 or stating not in case.others:
         return
     (id, pad), ids = next(iter(pads.items())), case.others
-    between = ids[ids.index(stating) + 1 : ids.index(id)] if id in ids else []
-    for gone in reversed(between):
-        left = [other for other in between if other != gone]
-        anchor = next((other for other in left if other not in case.variant.inserted), case.failing)
-        rest = without(case.variant, [id, gone])
-        if anchor in {line.id for line in rest.spoken.turns} and anchor not in rest.inserted:
-            yield pad_before(rest, anchor, (pad.tokens or PAD_TOKENS_MIN) + case.tokens([gone]))
+    between = ids[ids.index(stating) + 1 : ids.index(id)] if id in ids else ()
+    for gone in reversed(between if len(between) > 1 else ()):
+        if not case.calls_tools(gone):
+            after = next(other for other in between if other != gone)
+            size = (pad.tokens or PAD_TOKENS_MIN) + case.tokens([gone])
+            yield keep(case.variant, {*ids, case.failing} - {id, gone}, {after: size})
 
 
-def elsewhere(case: Case) -> Iterator[Variant]:
-    """Single turns with their tokens in a pad before the last two: the rest of what minimal means."""
-    early = list(case.pads())[:-PADS_GROWN]
-    for run in _runs(case.others, 1) if early else ():
-        shorter = without(case.variant, run)
-        if case.failing in {line.id for line in shorter.spoken.turns}:
-            for id in list(pads_of(shorter))[:-PADS_GROWN]:
-                yield grow_pad(shorter, id, case.tokens(run))
+def otherwise(case: Case) -> Iterator[Variant]:
+    """Single turns in all other ways: the rest of what minimal means; then two turns for a pad."""
+    for id in reversed(case.others):
+        yield from _ways(case, case.variant, [id])[1:]
+    if case.by_size and not case.pads():
+        ids, talk = case.others, _kinds(case)[0][:1]
+        pairs = [ids[end - 2 : end] for end in range(len(ids), 1, -1)]
+        for pair in (*pairs, *([id, *talk] for id in reversed(ids) if id not in talk)):
+            yield from _ways(case, case.variant, pair)
 
 
-PASSES: tuple[Pass, ...] = (skeleton, kinds, gather_pads, smaller_pads, delete, front, early_pad, drop_edits, elsewhere)
+PASSES: tuple[Pass, ...] = (
+    skeleton, tail, parts, kinds, delete, lost_at_last, smaller_pads, drop_edits, front, early_pad, otherwise,
+)  # fmt: skip
 
 
-def _runs(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    """Runs of neighbours, late ones first; pairs overlap, since a pair may become one pad."""
-    for end in range(len(ids), size - 1, -1 if size <= 2 else -size):
-        yield ids[end - size : end]
+def _jumps(case: Case, guesses: Iterator[Variant] | Sequence[Variant]) -> Iterator[Variant]:
+    turns = len(case.variant.spoken.turns)
+    return (guess for guess in guesses if len(guess.spoken.turns) + JUMP_TURNS <= turns)
+
+
+def _counts(case: Case) -> bool:
+    """Whether it is known that the number of messages decides: then any turn after the statement may be needed."""
+    return case.by_messages and not case.assumed
+
+
+def _core(case: Case) -> frozenset[str]:
+    """Stating turn, failing turn, and what those need; where an older version is what is seen, what states that."""
+    ids = [case.failing, *([case.stating] if case.stating else [])]
+    if case.failure.constraint is not None and case.failure.visibility == "stale":
+        older = case.variant.scenario.constraint(case.failure.constraint).supersedes
+        stated = case.variant.spoken.stating(older) if older else None
+        ids += [stated] if stated else []
+    return needed(case.variant, ids)
+
+
+def _padding(case: Case, core: Set[str], threshold: Threshold) -> int:
+    """The size of a pad after the turns `core` at which the context is compacted at once, or only when it was lost."""
+    stay = case.tokens([id for id in case.others if id in core])
+    if case.lost_in == case.failing:
+        return (_until_last(case, threshold) - case.answer - stay) // GRID_TOKENS * GRID_TOKENS
+    return -(-(threshold.high - stay + SLACK_TOKENS) // GRID_TOKENS) * GRID_TOKENS
+
+
+def _until_last(case: Case, threshold: Threshold) -> int:
+    """Tokens before the failing turn such that the threshold lies in the middle of what the last two messages add."""
+    return (threshold.low + threshold.high + case.answer - text_tokens(case.variant.spoken.turns[-1].user)) // 2
+
+
+def _folded(case: Case, before: Sequence[str], between: Sequence[str]) -> Variant:
+    """The case without these turns; where size decides, a pad for each of the two parts, if that is worth a turn."""
+    padding: dict[str, int] = {}
+    for place, gone in ((case.stating, before), (case.lost_in, between)):
+        if case.by_size and place is not None and (tokens := case.tokens(gone)) > PAD_ENOUGH:
+            padding[place] = tokens - case.answer
+    return keep(case.variant, {*case.others, case.failing} - {*before, *between}, padding)
+
+
+def _kinds(case: Case) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """The turns that the least does not need, late ones first, without pads: talk, what is inserted, what calls tools.
+
+    What lays down a law counts as inserted: it is no more part of the task.
+    """
+    core, pads = _core(case), case.pads()
+    laws = {line.id for line in case.variant.spoken.turns if line.states or line.lifts}
+    turns = [id for id in reversed(case.others) if id not in core and id not in pads]
+    inserted = [id for id in turns if id in laws or id in case.variant.inserted]
+    busy = [id for id in turns if id not in inserted and case.calls_tools(id)]
+    return [id for id in turns if id not in inserted and id not in busy], inserted, busy
+
+
+def _smaller(case: Case, id: str, tokens: int) -> Iterator[int]:
+    """Smaller sizes of the pad, now of so many tokens."""
+    compacted = case.compacted_from(id) if case.by_size else None
+    if compacted is not None and case.threshold is not None:
+        low, high = case.threshold.low, case.threshold.high
+        more = compacted[1] - high
+        if compacted[0] != case.lost_in == case.failing:  # what was compacted before need not have been
+            more = compacted[1] - _until_last(case, case.threshold) + case.answer
+            yield max(tokens - more, PAD_TOKENS_MIN)
+            more = 0
+        elif compacted[0] == case.failing:  # it may be compacted later in that turn, too
+            yield from (
+                max(tokens - less, PAD_TOKENS_MIN)
+                for less in (case.meanwhile, case.meanwhile // 2)
+                if less >= PAD_ENOUGH
+            )
+        if more < tokens - PAD_TOKENS_MIN:  # without it the context would not be compacted there
+            less = more - 1 if more >= PAD_ENOUGH else more + (high - low) // 2
+            if less >= PAD_ENOUGH:
+                yield max(tokens - less, PAD_TOKENS_MIN)
+            return
+    yield PAD_TOKENS_MIN
+    if tokens // 4 > PAD_ENOUGH:
+        yield tokens // 4
 
 
 def _ways(case: Case, variant: Variant, ids: Sequence[str]) -> list[Variant]:
-    """`variant` without the turns `ids`, plainly and with their tokens given back; the likelier first."""
-    shorter = without(variant, ids)
-    if case.failing not in {line.id for line in shorter.spoken.turns}:
+    """`variant` without the turns `ids`, plainly and with their tokens in one pad or another; the likelier first."""
+    shorter, gone = without(variant, ids), case.gone_without(ids)
+    if not ids or case.failing in gone:
         return []
-    given_back = _given_back(case, variant, ids)
-    return [*given_back[:1], shorter, *given_back[1:]] if case.by_size else [shorter, *given_back]
-
-
-def _given_back(case: Case, variant: Variant, ids: Sequence[str]) -> list[Variant]:
-    """`variant` without the turns `ids`, with their tokens in one of the last pads, or in a new one for several."""
-    shorter = without(variant, ids)
-    left = {line.id for line in shorter.spoken.turns}
-    counting = case.threshold is not None and case.threshold.unit == "messages"
-    if counting or case.failing not in left:  # to an agent that counts messages a longer pad is the same pad
-        return []
-    gone = [id for id in case.others if id not in left]
+    if case.by_messages:  # there a longer pad is the same pad
+        return [shorter]
     freed = case.tokens(gone)
-    grown = [grow_pad(shorter, id, freed) for id in list(pads_of(shorter))[: -PADS_GROWN - 1 : -1]]
+    grown = [grow_pad(shorter, id, freed) for id in _pads_left(case, variant, shorter, gone)]
     if len(gone) > 1 and not case.pads() and case.failing not in shorter.inserted:
         grown.append(pad_before(shorter, case.failing, freed))
-    return grown
+    give_back = _undone(case, gone) and _pad_follows(case, variant, gone)
+    return [*grown[:1], shorter, *grown[1:]] if give_back else [shorter, *grown]
+
+
+def _undone(case: Case, gone: Set[str]) -> bool:
+    """Whether without these turns the context may no longer be compacted where the statement was lost."""
+    compacted = case.compacted_from(case.lost_in) if case.by_size and case.lost_in else None
+    if compacted is None or case.threshold is None:
+        return False
+    ids = [*case.others, case.failing]
+    until = ids[: ids.index(case.lost_in or case.failing) + 1]
+    return compacted[1] - case.tokens([id for id in until if id in gone]) < case.threshold.high
+
+
+def _pad_follows(case: Case, variant: Variant, gone: Set[str]) -> bool:
+    """Whether the pad that would get the tokens stands after the first of these turns; else that is dear to play."""
+    ids = [line.id for line in variant.spoken.turns]
+    until = ids[: ids.index(case.lost_in or case.failing) + 1]
+    pads = [id for id in until if id in case.pads() and id not in gone]
+    return bool(pads) and ids.index(pads[-1]) > min(ids.index(id) for id in gone if id in ids)
+
+
+def _pads_left(case: Case, variant: Variant, shorter: Variant, gone: Set[str]) -> list[str]:
+    """Ids, in `shorter`, of its pads: the last one up to the turn of the loss, those before it, those after it."""
+    ids = [line.id for line in variant.spoken.turns]
+    left = [id for id in ids if id not in gone]
+    names = dict(zip(left, [line.id for line in shorter.spoken.turns], strict=True))
+    pads = [id for id in left if id in case.pads()]
+    upto = [id for id in pads if ids.index(id) <= ids.index(case.lost_in or case.failing)]
+    return [names[id] for id in (*reversed(upto), *(id for id in pads if id not in upto))]

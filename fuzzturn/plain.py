@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import html
 import re
+from functools import lru_cache
 
 __all__ = ["plain"]
 
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|([bfnrt])|(["\\/]))')
 
 
+@lru_cache(maxsize=1024)
 def plain(text: str) -> str:
     """The text unescaped, at most twice (a transcript in JSON within a request in JSON)."""
     if "\\" in text or "&" in text:

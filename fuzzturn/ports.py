@@ -115,6 +115,8 @@ class JudgePrompt:
     turn: str
     context: JudgeContext
     text: str
+    sample: int = 0
+    """Which of several answers to this very text is wanted. One that does not repeat itself draws anew for each."""
 
 
 @dataclass(frozen=True, slots=True)

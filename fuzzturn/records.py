@@ -20,6 +20,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,7 +30,7 @@ from fuzzturn.redaction import NOTHING, Redaction
 from fuzzturn.registry import Registry
 from fuzzturn.scenario import Scenario
 from fuzzturn.scores import TurnScores
-from fuzzturn.session import Chat, Compaction, Event, Message, ModelCall, Session, ToolCall, Turn
+from fuzzturn.session import Chat, Compaction, Event, Message, ModelCall, Session, ToolCall, Turn, in_common
 from fuzzturn.variant import Variant, edit_to_json
 
 __all__ = [
@@ -44,12 +45,12 @@ __all__ = [
 ]
 
 SCHEMA = 1
-_SELDOM = ("notes", "recorded")
 _DEEPEST = 60
 """Levels; what is nested deeper, or holds itself, is written as text."""
 _EVENTS: Mapping[str, type[Event]] = {
     "message": Message, "model_call": ModelCall, "tool_call": ToolCall, "compaction": Compaction,
 }  # fmt: skip
+_EVENT_NAMES = {cls: name for name, cls in _EVENTS.items()}
 
 
 class Run:
@@ -200,7 +201,7 @@ def _judge_records(scores: TurnScores) -> Iterator[dict[str, Any]]:
             "frozen_on": j.frozen_on,
             "quotes": list(j.quotes),
             "block": j.block,
-            "sample": 0,
+            "sample": j.sample,
         }
 
 
@@ -218,25 +219,23 @@ def _turn_to_json(turn: Turn, last: list[Sequence[Chat]]) -> dict[str, Any]:
 
 
 def _event_to_json(event: Event, last: list[Sequence[Chat]]) -> dict[str, Any]:
-    kind = next(name for name, cls in _EVENTS.items() if type(event) is cls)
-    data: dict[str, Any] = {"event": kind}
-    for field in type(event).__slots__:
-        data[field] = getattr(event, field)
-    if isinstance(event, ModelCall):  # most agents have nothing to say of these two
-        data |= {"notes": list(event.notes)}
-        data = {key: value for key, value in data.items() if value not in ([], None) or key not in _SELDOM}
-    if isinstance(event, ModelCall) and event.context is not None:
-        shared = _shared(last[0], event.context)
-        data["context"] = {"same": shared, "then": list(event.context[shared:])}
-        last[0] = event.context
+    if isinstance(event, ModelCall):
+        return _call_to_json(event, last)
+    return {"event": _EVENT_NAMES[type(event)], **{field: getattr(event, field) for field in type(event).__slots__}}
+
+
+def _call_to_json(call: ModelCall, last: list[Sequence[Chat]]) -> dict[str, Any]:
+    """Most agents have nothing to say of notes and recorded: then neither is there."""
+    data: dict[str, Any] = {"event": "model_call", "context": None, "usage": call.usage}
+    if call.context is not None:
+        same = in_common(last[0], call.context)
+        data["context"] = {"same": same, "then": list(call.context[same:])}
+        last[0] = call.context
+    if call.notes:
+        data["notes"] = list(call.notes)
+    if call.recorded is not None:
+        data["recorded"] = call.recorded
     return data
-
-
-def _shared(one: Sequence[Chat], other: Sequence[Chat]) -> int:
-    count = 0
-    while count < min(len(one), len(other)) and one[count] == other[count]:
-        count += 1
-    return count
 
 
 def _turn_from_json(data: Mapping[str, Any], last: list[Sequence[Chat]]) -> Turn:
@@ -262,10 +261,17 @@ def _event_from_json(data: Mapping[str, Any], last: list[Sequence[Chat]]) -> Eve
 
 def _dumps(value: object, **form: Any) -> str:
     """JSON, whatever it is."""
+    encode = _encoder(**form).encode
     try:
-        return json.dumps(value, allow_nan=False, **form)
+        return encode(value)
     except (TypeError, ValueError, RecursionError):  # only then is it gone through: nearly always it is JSON already
-        return json.dumps(_plain(value, 0), **form)
+        return encode(_plain(value, 0))
+
+
+@cache
+def _encoder(**form: Any) -> json.JSONEncoder:
+    """Made once a form: json.dumps makes an encoder a call."""
+    return json.JSONEncoder(allow_nan=False, **form)
 
 
 def _plain(value: Any, depth: int) -> Any:

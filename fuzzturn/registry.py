@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from fuzzturn.errors import InputError, Problem, UnknownName, blaming
+from fuzzturn.errors import FuzzturnError, InputError, Problem, UnknownName, blamed
 
 __all__ = ["Registered", "Registry", "Tag", "collect", "tagger"]
 
@@ -45,8 +45,12 @@ class Registered:
 
     def run(self, *args: Any, **options: Any) -> Any:
         """Call the function. Raises PortError with the place of the fault where the function raises."""
-        with blaming(f"{self.tag.kind} {self.tag.name!r}"):
+        try:
             return self.function(*args, **options)
+        except FuzzturnError:
+            raise
+        except Exception as error:
+            raise blamed(f"{self.tag.kind} {self.tag.name!r}", error) from error
 
     def digest(self) -> str:
         """First 16 hex of the sha256 of the defining file: notes in a corpus entry which code was meant."""

@@ -132,6 +132,7 @@ def finding_json(found: Finding, *, corpus_file: str | None) -> dict[str, Any]:
         "in_base": found.in_base,
         "failing": asdict(found.failing),
         "minimal": found.minimal,
+        "shrinking": asdict(found.shrinking),
         "why": asdict(found.why),
         "corpus_file": corpus_file,
     }
@@ -211,7 +212,8 @@ def _history(found: Finding) -> str:
         f"shrunk to {counted(len(small.turns), 'turn')} ({said_tokens(small)} tokens)"
     )
     base = "; the unedited script breaks it too" if found.in_base else ""
-    minimal = "minimal" if found.minimal else "not proven minimal"
+    spent = f"{counted(found.shrinking.agent_turns, 'agent turn')} (the bound is {found.shrinking.at_least})"
+    minimal = f"minimal after {spent}" if found.minimal else "not proven minimal"
     return f"{sizes}; {minimal}; failed in {found.failing.k} of {counted(found.failing.n, 'fresh run')}{base}"
 
 

@@ -5,8 +5,9 @@ Each returns a variant whose edits are in canonical form, so that equal sessions
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
+from types import MappingProxyType
 
 from fuzzturn.scenario import Line, Scenario
 from fuzzturn.tokens import text_tokens
@@ -16,18 +17,22 @@ __all__ = ["OPERATOR", "grow_pad", "keep", "needed", "pad_before", "to_front", "
 
 OPERATOR = "shrink"
 """The operator name on edits that the reducer itself makes."""
+_NONE: Mapping[str, int] = MappingProxyType({})
 
 
-def keep(variant: Variant, ids: Set[str]) -> Variant:
+def keep(variant: Variant, ids: Set[str], padding: Mapping[str, int] = _NONE) -> Variant:
     """Only the spoken turns `ids`, in the same order; a scripted turn goes with what it needs, or not at all.
 
-    Inserted turns whose anchor goes are spoken before the next scripted turn that stays, else at the end.
+    Inserted turns whose anchor goes are spoken before the next scripted turn that stays, else at the end. `padding`:
+    just before which turns filler is spoken, and of how many tokens.
     """
     gone = _closed(variant, {line.id for line in variant.scenario.turns} - ids)
     edits: list[Edit] = [Drop(operator=OPERATOR, anchor=line.id) for line in variant.scenario.turns if line.id in gone]
     edits += [e for e in variant.edits if isinstance(e, Move) and e.anchor not in gone]
     waiting: list[Insert | Pad] = []
     for line in variant.spoken.turns:
+        if line.id in padding:
+            waiting.append(Pad(operator=OPERATOR, anchor=line.id, tokens=max(padding[line.id], PAD_TOKENS_MIN)))
         if (inserted := variant.inserted.get(line.id)) is not None:
             if line.id in ids:
                 waiting.append(inserted)

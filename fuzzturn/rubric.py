@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -31,7 +32,7 @@ class Rubric(BaseModel):
     frozen_on: Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
     scale: Mapping[Literal["0", "1", "2", "3", "4"], Anchor]
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """sha256 over id, date and anchors in canonical JSON: one changed letter gives another digest."""
         content = {"rubric_id": self.rubric_id, "frozen_on": self.frozen_on, "scale": dict(self.scale)}

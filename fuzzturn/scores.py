@@ -125,6 +125,7 @@ class Judgement:
     frozen_on: str = ""
     judge: str = ""
     prompt_version: int = 1
+    sample: int = 0
     block: Mapping[str, Any] | None = None
     """Size, overflow and left-out commitments of the protected block; None = this context has none."""
 

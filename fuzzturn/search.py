@@ -7,57 +7,41 @@ order, batches have a fixed size, so neither workers nor timing can change a fin
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from hypothesis.strategies import SearchStrategy
-
+from fuzzturn.bound import least_turns
+from fuzzturn.campaign import Campaign, Plan, campaign_bench
 from fuzzturn.case import Case, as_case
-from fuzzturn.cells import cells, play_cell
-from fuzzturn.drive import Cast, Meter
+from fuzzturn.cells import Played
+from fuzzturn.drive import Meter
 from fuzzturn.errors import Halted
 from fuzzturn.evidence import Rate, rate
 from fuzzturn.finding import KINDS, Failure, Kind, Pinned, finding_order, signature_id
-from fuzzturn.measure import Jury, guarded_turns
-from fuzzturn.ports import Judge
-from fuzzturn.registry import Registered, Registry
-from fuzzturn.rubric import Rubric
 from fuzzturn.scenario import Scenario
-from fuzzturn.scores import JudgeContext
 from fuzzturn.shrink import Problem, shrink
-from fuzzturn.threshold import Threshold, calibrate
+from fuzzturn.threshold import Gauge, Threshold
 from fuzzturn.tree import Tree
 from fuzzturn.trial import Allowance, Bench, OutOfAllowance, Trial
 from fuzzturn.variant import Variant
-from fuzzturn.vary import skipped, variants
 from fuzzturn.why import Why, explain
 
-__all__ = ["Campaign", "Finding", "Outcome", "campaign_bench", "search", "shrink_failure"]
+__all__ = ["Effort", "Finding", "Outcome", "search", "shrink_failure"]
 
-PAD_TO_THRESHOLD = "pad_to_threshold"
-"""The one operator whose edits need to know the agent's threshold."""
 Hear: TypeAlias = Callable[[Trial], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Campaign:
-    """What to search and how. `sessions` bounds the variants played; `workers` only the speed."""
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The agent turns that shrinking took, and the fewest in which its result could be shown to be minimal.
 
-    scenario: Scenario
-    cast: Cast
-    registry: Registry
-    operators: Sequence[Registered]
-    judge: Judge | None
-    judge_name: str
-    rubric: Rubric
-    contexts: Sequence[JudgeContext]
-    sessions: int = 200
-    batch: int = 8
-    workers: int = 1
-    kinds: Sequence[Kind] = KINDS
+    It may take fewer than that where the search had played some of them already.
+    """
+
+    agent_turns: int
+    at_least: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +57,7 @@ class Finding:
     """The unedited script breaks the same thing, whatever the judge made of it there."""
     failing: Rate
     minimal: bool
+    shrinking: Effort
     why: Why
     signature: Mapping[str, Any]
     identity: str | None = None
@@ -112,7 +97,7 @@ class _Tally:
     """What a campaign counts while it goes; and the smallest case of every predicate seen."""
 
     kinds: Sequence[Kind]
-    threshold: Threshold | None = None
+    gauge: Gauge = field(default_factory=Gauge)
     sessions: int = 0
     exercised: Counter[str] = field(default_factory=Counter)
     off_script: int = 0
@@ -122,9 +107,10 @@ class _Tally:
     smallest: dict[Pinned, tuple[Case, Tree, Variant]] = field(default_factory=dict)
     """With the tree it was played in and the whole variant that it was cut from."""
 
-    def add(self, trial: Trial, tree: Tree) -> None:
+    def add(self, played: Played) -> None:
+        trial, session = played.trial, played.trial.measured.session
         self.sessions += 1
-        session = trial.measured.session
+        self.gauge.add(session.turns)
         self.off_script += session.off_script
         if session.error is not None:
             self.errors[session.error] += 1
@@ -136,10 +122,10 @@ class _Tally:
                     self.unscored_because[judgement.reason] += 1
         for failure in trial.failures:
             if failure.kind in self.kinds:
-                self._keep_smaller(trial, failure.pinned(), tree)
+                self._keep_smaller(trial, failure.pinned(), played.tree)
 
     def _keep_smaller(self, trial: Trial, pinned: Pinned, tree: Tree) -> None:
-        case = as_case(trial, pinned, self.threshold)
+        case = as_case(trial, pinned, None)
         known = self.smallest.get(pinned)
         if case is not None and (known is None or finding_order(case.variant) < finding_order(known[0].variant)):
             self.smallest[pinned] = (case, tree, trial.variant)
@@ -155,21 +141,25 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
     begun = replace(bench.tree.meter)
     base = await bench.run(Variant(campaign.scenario))
     distrust = await bench.tree.distrust(campaign.scenario)
-    bench, strategy, left_out = await _prepare(campaign, bench, base)
-    tally = _Tally(campaign.kinds, bench.threshold)
-    tally.add(base, bench.tree)
-    tell(base)
+    tally = _Tally(campaign.kinds)
+    plan = Plan(campaign, bench, base, tally.gauge)
+
+    def hear_of(played: Played) -> None:
+        tally.add(played)
+        tell(played.trial)
+
+    hear_of(Played(base, bench.tree, tally.gauge))
     try:
-        for cell in await cells(campaign.scenario, strategy, campaign.cast.seed, campaign.sessions, allowance):
-            async for trial, tree in play_cell(cell, bench, campaign.batch):
-                tally.add(trial, tree)
-                tell(trial)
+        async for played in plan.played(allowance):
+            hear_of(played)
     except OutOfAllowance:
         pass  # what was found so far is what there is
-    shrunk = [
-        await _unless_halted(shrink_failure(case, pinned, bench.with_tree(tree), campaign, original, base), allowance)
-        for pinned, (case, tree, original) in sorted(tally.smallest.items(), key=lambda item: _rank(item[0]))
-    ]
+    bench = replace(bench, threshold=tally.gauge.threshold)
+    shrunk = []
+    for pinned, (case, tree, original) in sorted(tally.smallest.items(), key=lambda item: _rank(item[0])):
+        case = replace(case, threshold=bench.threshold)
+        shrinking = shrink_failure(case, pinned, bench.with_tree(tree), campaign, original, base)
+        shrunk.append(await _unless_halted(shrinking, allowance))
     found = [one for one in shrunk if one is not None]
     return Outcome(
         base=base,
@@ -177,7 +167,7 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
         spent=bench.tree.meter.since(begun),
         sessions=tally.sessions,
         exercised=dict(sorted(tally.exercised.items())),
-        skipped=left_out,
+        skipped=plan.skipped(tally.gauge),
         off_script=tally.off_script,
         agent_errors=dict(tally.errors),
         judge_unscored=tally.unscored,
@@ -186,25 +176,6 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
         notes=() if distrust is None else (distrust,),
         undecided=len(shrunk) - len(found),
     )
-
-
-async def _prepare(
-    campaign: Campaign, bench: Bench, base: Trial
-) -> tuple[Bench, SearchStrategy[Variant], dict[str, str]]:
-    """The bench with the agent's threshold, the strategy, and the operators that do not apply, with reasons.
-
-    All that runs before the first draw runs here: an import in mid-campaign would change what Hypothesis draws.
-    """
-    scenario, operators, left_out = campaign.scenario, list(campaign.operators), {}
-    symbolic = [piece for piece in operators if piece.tag.name == PAD_TO_THRESHOLD]
-    if symbolic and (threshold := await calibrate(bench.tree, scenario)) is not None:
-        bench = replace(bench, threshold=threshold)
-    elif symbolic:
-        operators.remove(symbolic[0])
-        left_out[PAD_TO_THRESHOLD] = "no compaction was seen that padding could be measured against"
-    guarded = guarded_turns(scenario, base.measured.session, campaign.registry)
-    left_out |= skipped(scenario, operators, guarded=guarded)
-    return bench, variants(scenario, operators=operators, guarded=guarded), left_out
 
 
 async def _unless_halted(shrinking: Awaitable[Finding | None], allowance: Allowance | None) -> Finding | None:
@@ -218,14 +189,6 @@ async def _unless_halted(shrinking: Awaitable[Finding | None], allowance: Allowa
         return None
 
 
-def campaign_bench(campaign: Campaign, allowance: Allowance | None = None) -> Bench:
-    """A fresh bench: nothing played yet. What it spends counts on the allowance's meter, where there is one."""
-    meter = allowance.meter if allowance else Meter()
-    jury = Jury(campaign.judge, campaign.judge_name, campaign.rubric, campaign.contexts, meter)
-    tree = Tree(campaign.cast, campaign.scenario, meter)
-    return Bench(tree, campaign.registry, jury, asyncio.Semaphore(campaign.workers), allowance=allowance)
-
-
 async def shrink_failure(
     case: Case, pinned: Pinned, bench: Bench, campaign: Campaign, original: Variant, base: Trial | None = None
 ) -> Finding | None:
@@ -233,7 +196,9 @@ async def shrink_failure(
 
     `original` is what the case was cut from; `base` None = the unedited script was not played.
     """
+    begun = bench.tree.meter.agent_turns
     small, complete = await shrink(case, Problem(pinned, bench, campaign.batch))
+    shrinking = Effort(bench.tree.meter.agent_turns - begun, least_turns(small.variant))
     fresh = replace(bench, tree=Tree(campaign.cast, campaign.scenario, bench.tree.meter), jury=bench.jury.afresh())
     final = as_case(await fresh.run(small.variant), pinned, bench.threshold)
     if final is None:
@@ -247,6 +212,7 @@ async def shrink_failure(
         in_base=base is not None and any(final.failure.akin(failure) for failure in base.failures),
         failing=rate(1, 1),
         minimal=complete,
+        shrinking=shrinking,
         why=why,
         signature=_signature(campaign, final.failure, why),
         identity=fresh.tree.identity,

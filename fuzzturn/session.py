@@ -7,7 +7,9 @@ guessed: what an agent does not tell is None.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -15,7 +17,7 @@ from fuzzturn.errors import PortError
 
 __all__ = [
     "Chat", "Commitment", "Compaction", "Event", "Message", "ModelCall", "Session", "ToolCall", "Turn",
-    "copied",
+    "copied", "in_common", "remembering",
 ]  # fmt: skip
 
 Chat: TypeAlias = Mapping[str, Any]
@@ -48,7 +50,7 @@ class ModelCall:
     """True = answered from the record of model calls, so free; False = made now; None = not known to the harness."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "context", _copied(self.context))
+        object.__setattr__(self, "context", _seen(self.context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +94,50 @@ class Compaction:
         object.__setattr__(self, "summariser_input", _copied(self.summariser_input))
 
 
-def _copied(messages: Sequence[Chat] | None) -> tuple[Chat, ...] | None:
+_LAST: ContextVar[list[tuple[Chat, ...]] | None] = ContextVar("_LAST", default=None)
+
+
+@contextmanager
+def remembering(last: list[tuple[Chat, ...]]) -> Iterator[None]:
+    """Contexts told of in here share the messages that they have in common with the one before; `last` holds that.
+
+    A model call sees nearly all that the call before it saw. Copied each time, a session's cost and memory would grow
+    with the square of its length.
+    """
+    token = _LAST.set(last)
+    try:
+        yield
+    finally:
+        _LAST.reset(token)
+
+
+def _seen(context: Sequence[Chat] | None) -> tuple[Chat, ...] | None:
+    """A copy of the context, as far as it is not known already."""
+    last = _LAST.get()
+    if context is None or last is None:
+        return _copied(context)
+    given, known = tuple(context), last[0]
+    same = in_common(known, given)
+    last[0] = (*known[:same], *(_copied(given[same:], same) or ()))
+    return last[0]
+
+
+def _copied(messages: Sequence[Chat] | None, first: int = 0) -> tuple[Chat, ...] | None:
     if messages is None:
         return None
-    for i, message in enumerate(messages):
-        if not isinstance(message, Mapping):
+    for i, message in enumerate(messages, start=first):
+        if type(message) is not dict and not isinstance(message, Mapping):
             raise PortError(
                 f"a context holds chat messages ({{'role': …, 'content': …}}); entry {i + 1} is {message!r}"
             )
-    return tuple({key: copied(value) for key, value in message.items()} for message in messages)
+    return tuple([_dict_copied(message) for message in messages])
+
+
+def _dict_copied(data: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Most messages and arguments hold texts and numbers only, and a context is copied at every model call."""
+    if _UNCHANGING.issuperset(map(type, data.values())):
+        return dict(data)
+    return {key: copied(value) for key, value in data.items()}
 
 
 def copied(value: Any) -> Any:
@@ -109,10 +146,18 @@ def copied(value: Any) -> Any:
     if kind in _UNCHANGING:
         return value
     if kind is dict:
-        return {key: copied(item) for key, item in value.items()}
+        return _dict_copied(value)
     if kind is list:
         return [copied(item) for item in value]
     return copy.deepcopy(value)
+
+
+def in_common(one: Sequence[Chat], other: Sequence[Chat]) -> int:
+    """How many leading messages two contexts share."""
+    most = min(len(one), len(other))
+    if one[:most] == other[:most]:  # nearly always one goes on where the other ends
+        return most
+    return next((i for i in range(most) if one[i] != other[i]), most)
 
 
 _UNCHANGING = frozenset({str, int, float, bool, type(None)})
@@ -151,11 +196,11 @@ class Turn:
     @property
     def text(self) -> str:
         """All that the assistant said in this turn."""
-        return "\n".join(event.text for event in self.events if isinstance(event, Message))
+        return "\n".join([event.text for event in self.events if isinstance(event, Message)])
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        return tuple(event for event in self.events if isinstance(event, ToolCall))
+        return tuple([event for event in self.events if isinstance(event, ToolCall)])
 
     def seen_by(self, call: int | None) -> Sequence[Chat] | None:
         """The context of the model call that issued tool call number `call` (from 0); None = the turn's last one.

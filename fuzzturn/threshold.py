@@ -1,29 +1,30 @@
-"""Threshold: where the agent's compaction begins, measured once per agent, and the padding that crosses it.
+"""Threshold: where the agent's compaction begins, learned from the sessions played, and the padding that crosses it.
 
 Nothing is known of the agent but what it reports: how large the context of each model call was, and when it
-compacted. Some policies count tokens, some count messages; filler turns of growing size show which.
+compacted. Some policies count tokens, some count messages.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
-from fuzzturn.rewrite import OPERATOR
 from fuzzturn.scenario import Scenario
 from fuzzturn.session import Chat, Compaction, ModelCall, ToolCall, Turn
 from fuzzturn.tokens import message_tokens, messages_tokens, text_tokens
 from fuzzturn.tree import Tree
 from fuzzturn.variant import PAD_TOKENS_MIN, Edit, Pad, Variant, with_tokens
 
-__all__ = ["ANSWER_TOKENS", "Threshold", "calibrate", "fullness", "solve"]
+__all__ = ["ANSWER_TOKENS", "Gauge", "Threshold", "fullness", "narrowed", "solve"]
 
-PROBE_TOKENS = (250, 500, 1000, 2000, 4000)
-PROBE_TURNS_MAX = 24
-BRACKET_TOKENS = 24
-"""Narrow enough: the padding found from it is checked by a run anyhow."""
-PROBES_MAX = 10
+Unit: TypeAlias = Literal["tokens", "messages"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
+PROBE_TOKENS = 4000
+"""Padding to the threshold of an agent that was not seen to compact yet."""
+TURNS_MAX = 24
+"""Filler turns at most, for an agent that counts messages."""
 ANSWER_TOKENS = 16
 """What an agent's answer to small talk is expected to add."""
 
@@ -32,99 +33,82 @@ ANSWER_TOKENS = 16
 class Threshold:
     """A context of `low` was left alone, one of `high` was compacted; in `unit`."""
 
-    unit: Literal["tokens", "messages"]
+    unit: Unit
     low: int
     high: int
 
 
-async def calibrate(tree: Tree, scenario: Scenario) -> Threshold | None:
-    """The bracket for this agent: from the unedited script, then from filler spoken late in it.
+def narrowed(threshold: Threshold, turns: Sequence[Turn]) -> Threshold:
+    """The bracket after one more session: what it left alone or compacted tells for nothing.
 
-    Late, because a policy may leave a context alone that holds too little to drop; and since the script up to there
-    has been played already, a probe costs two turns. None where the agent does not tell its contexts, or where
-    nothing up to PROBE_TOKENS tokens in one turn and PROBE_TURNS_MAX small turns makes it compact.
+    A point that contradicts the bracket (a size left alone above `high`, or compacted below `low`) is not believed:
+    some policies look at more than size.
     """
-    base = (await tree.play(scenario)).turns
-    seen = _Points(_sizes(base, "tokens"))
-    if not seen.points or len(scenario.turns) < 2:
-        return None
-    probe = _Probe(tree, scenario, base)
-    for tokens in PROBE_TOKENS:
-        if seen.high is None:
-            seen.add(_sizes(await probe.play([tokens]), "tokens"))
-    if seen.high is not None and await probe.compacts_beyond(seen.high):
-        await _narrow(probe, seen)
-        return Threshold(unit="tokens", low=seen.low, high=seen.high)
-    counted = _Points(_sizes(await probe.play([PAD_TOKENS_MIN] * PROBE_TURNS_MAX), "messages"))
-    return None if counted.high is None else Threshold(unit="messages", low=counted.low, high=counted.high)
+    inside = [(s, c) for s, c in _points(turns, threshold.unit) if threshold.low < s < threshold.high]
+    high = min((size for size, compacted in inside if compacted), default=threshold.high)
+    low = max((size for size, compacted in inside if not compacted and size < high), default=threshold.low)
+    return Threshold(unit=threshold.unit, low=low, high=high)
 
 
-class _Probe:
-    """Filler before the last scripted turn that the unedited script reaches without compaction."""
+class Gauge:
+    """Where an agent's compaction begins, as far as the sessions played so far tell. Each narrows it for nothing.
 
-    def __init__(self, tree: Tree, scenario: Scenario, base: Sequence[Turn]) -> None:
-        self._tree, self._scenario = tree, scenario
-        compacted = next((i for i, turn in enumerate(base) if turn.compactions), len(base))
-        # Automatic answers are turns, too: count scripted ones only.
-        reached = sum(not turn.auto for turn in base[: compacted + 1])
-        self._at = max(min(reached, len(scenario.turns)) - 1, 1)
+    Tokens and messages grow together in a script. The unit is the one that fewer sessions contradict, by leaving alone
+    a larger context than one that was compacted; tokens where neither is.
+    """
 
-    async def play(self, pads: Sequence[int]) -> tuple[Turn, ...]:
-        """The script up to there, filler of these sizes, and one turn more."""
-        anchor = self._scenario.turns[self._at].id
-        edits = tuple(Pad(operator=OPERATOR, anchor=anchor, tokens=tokens) for tokens in pads)
-        spoken = Variant(self._scenario, edits).spoken
-        return (await self._tree.play(_first(spoken, self._at + len(pads) + 1))).turns
+    def __init__(self) -> None:
+        self._left_alone: dict[Unit, Counter[int]] = {unit: Counter() for unit in UNITS}
+        self._compacted: dict[Unit, Counter[int]] = {unit: Counter() for unit in UNITS}
 
-    async def compacts_beyond(self, tokens: int) -> bool:
-        """Whether one turn of filler that fills the context beyond `tokens` is compacted at once.
+    def fork(self) -> Gauge:
+        """A gauge that knows the same and goes on by itself."""
+        other = Gauge()
+        for unit in UNITS:
+            other._left_alone[unit].update(self._left_alone[unit])
+            other._compacted[unit].update(self._compacted[unit])
+        return other
 
-        The script alone cannot tell, since tokens and messages grow together in it. Spoken a turn earlier, where there
-        are still fewer messages than were compacted, the filler is left alone by a policy that counts messages.
+    def add(self, turns: Sequence[Turn]) -> None:
+        """What one session tells."""
+        for unit in UNITS:
+            for size, compacted in _points(turns, unit):
+                (self._compacted if compacted else self._left_alone)[unit][size] += 1
+
+    @property
+    def tells(self) -> bool:
+        """Whether the agent told any context at all."""
+        return any(self._left_alone.values()) or any(self._compacted.values())
+
+    @property
+    def threshold(self) -> Threshold | None:
+        """The bracket; None = nothing was compacted yet, or it hangs on something else than size.
+
+        That is so where more contexts of that size and above were left alone than there were compactions.
         """
-        at = max(self._at - 1, 1)
-        full = fullness((await self._tree.play(_first(self._scenario, at))).turns, "tokens")
-        filler = Pad(operator=OPERATOR, anchor=self._scenario.turns[at].id, tokens=tokens + BRACKET_TOKENS - full)
-        spoken = Variant(self._scenario, (filler,)).spoken
-        return bool((await self._tree.play(_first(spoken, at + 1))).turns[-1].compactions)
+        compactions = self._compacted["tokens"].total()
+        unit = min(UNITS, key=self._contradicted)
+        if not compactions or self._contradicted(unit) > compactions:
+            return None
+        high = min(self._compacted[unit])
+        return Threshold(unit=unit, low=max((s for s in self._left_alone[unit] if s < high), default=0), high=high)
 
-    async def full(self) -> int:
-        """Tokens of the context just before the filler."""
-        return fullness((await self._tree.play(_first(self._scenario, self._at))).turns, "tokens")
-
-
-def _first(scenario: Scenario, turns: int) -> Scenario:
-    return scenario.model_copy(update={"turns": scenario.turns[:turns]})
-
-
-class _Points:
-    """Context sizes at which compaction was possible, and whether it happened; together they bracket the threshold."""
-
-    def __init__(self, points: Iterable[tuple[int, bool]]) -> None:
-        self.points = list(points)
-
-    def add(self, points: Iterable[tuple[int, bool]]) -> None:
-        self.points += points
-
-    @property
-    def high(self) -> int | None:
-        """The smallest size that was compacted; None = none was."""
-        return min((size for size, compacted in self.points if compacted), default=None)
-
-    @property
-    def low(self) -> int:
-        """The largest size below that which was left alone. (What compaction cannot shrink may stay larger.)"""
-        ceiling = self.high or 2**31
-        return max((size for size, compacted in self.points if not compacted and size < ceiling), default=0)
+    def _contradicted(self, unit: Unit) -> int:
+        high = min(self._compacted[unit], default=0)
+        return sum(times for size, times in self._left_alone[unit].items() if size >= high)
 
 
 async def solve(tree: Tree, variant: Variant, threshold: Threshold | None) -> Variant:
-    """The variant with a concrete size for every symbolic pad; without a threshold such pads are left out.
+    """The variant with a concrete size for every symbolic pad.
 
+    Where no threshold is known yet, padding that is to bring the compaction on is PROBE_TOKENS, the other is left out.
     Plays the turns before each pad, which the session itself goes through anyhow, to learn how full the context is.
     """
     while (symbol := next((e for e in variant.edits if isinstance(e, Pad) and e.tokens is None), None)) is not None:
-        solved = [] if threshold is None else await _sized(tree, variant, symbol, threshold)
+        if threshold is None:
+            solved: list[Edit] = [with_tokens(symbol, PROBE_TOKENS)] if symbol.to == "before" else []
+        else:
+            solved = await _sized(tree, variant, symbol, threshold)
         edits = [new for edit in variant.edits for new in (solved if edit is symbol else [edit])]
         variant = variant.with_edits(edits)
     return variant
@@ -140,7 +124,7 @@ async def _sized(tree: Tree, variant: Variant, symbol: Pad, threshold: Threshold
     full = fullness(turns, threshold.unit)
     if threshold.unit == "messages":
         missing = threshold.high - 1 - full - (2 if symbol.to == "after" else 0)  # 1: the anchor's own message
-        count = min(max(-(-missing // 2), 1), PROBE_TURNS_MAX)
+        count = min(max(-(-missing // 2), 1), TURNS_MAX)
         return [with_tokens(symbol, PAD_TOKENS_MIN) for _ in range(count)]
     if symbol.to == "after":
         anchor = next(line for line in lines[at:] if line.id == symbol.anchor)
@@ -148,22 +132,11 @@ async def _sized(tree: Tree, variant: Variant, symbol: Pad, threshold: Threshold
     return [with_tokens(symbol, threshold.high - full)]
 
 
-async def _narrow(probe: _Probe, seen: _Points) -> None:
-    """Halve the bracket by filler that fills the context to its middle."""
-    full = await probe.full()
-    for _ in range(PROBES_MAX):
-        high = seen.high or 0
-        if high - seen.low <= BRACKET_TOKENS:
-            break
-        seen.add(_sizes(await probe.play([(seen.low + high) // 2 - full]), "tokens"))
+def _first(scenario: Scenario, turns: int) -> Scenario:
+    return scenario.model_copy(update={"turns": scenario.turns[:turns]})
 
 
-def _sizes(turns: Iterable[Turn], unit: Literal["tokens", "messages"]) -> list[tuple[int, bool]]:
-    """The context's size at every point where compaction was possible, and whether it happened there."""
-    return list(_points(turns, unit))
-
-
-def _points(turns: Iterable[Turn], unit: Literal["tokens", "messages"]) -> Iterator[tuple[int, bool]]:
+def _points(turns: Iterable[Turn], unit: Unit) -> Iterator[tuple[int, bool]]:
     full = 0  # the context now, as far as what was reported tells
     fresh = False  # just compacted: what the next call sees was not left alone
     for turn in turns:
@@ -186,12 +159,12 @@ def _points(turns: Iterable[Turn], unit: Literal["tokens", "messages"]) -> Itera
                 full += text_tokens(event.text) if unit == "tokens" else 0
 
 
-def _size(context: Sequence[Chat], unit: Literal["tokens", "messages"]) -> int:
+def _size(context: Sequence[Chat], unit: Unit) -> int:
     counted = [message for message in context if message.get("role") != "system"]
     return messages_tokens(counted) if unit == "tokens" else len(counted)
 
 
-def fullness(turns: Sequence[Turn], unit: Literal["tokens", "messages"]) -> int:
+def fullness(turns: Sequence[Turn], unit: Unit) -> int:
     """The context's size after the last turn: its last model call and what was said since."""
     for turn in reversed(turns):
         contexts = [call.context for call in turn.model_calls if call.context is not None]

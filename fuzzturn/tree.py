@@ -141,7 +141,7 @@ class _Path:
             self.said.append(said)
             self.nodes.append(self.node)
             assert self.node.turn is not None
-            last = replace(self.node.turn, id=said[0].id)
+            last = self.node.turn if self.node.turn.id == said[0].id else replace(self.node.turn, id=said[0].id)
             self.turns.append(last)
             if last.error is not None:
                 return

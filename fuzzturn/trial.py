@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fuzzturn.drive import Meter
 from fuzzturn.errors import Halted
@@ -21,7 +22,7 @@ from fuzzturn.threshold import Threshold, solve
 from fuzzturn.tree import Tree
 from fuzzturn.variant import Variant
 
-__all__ = ["Allowance", "Bench", "OutOfAllowance", "Trial"]
+__all__ = ["Allowance", "Bench", "OutOfAllowance", "Trial", "together"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,26 +108,34 @@ class Bench:
 
     async def run_all(self, variants: Sequence[Variant], contexts: Sequence[JudgeContext] | None = None) -> list[Trial]:
         """A batch at once; results in the order given. Raises OutOfAllowance where no batch may start."""
-        if self.allowance is not None and self.allowance.used_up():
-            raise OutOfAllowance(self.allowance.stopped)
-        tasks = [asyncio.ensure_future(self.run(variant, contexts)) for variant in variants]
-        try:
-            return await self._all(tasks)
-        finally:
-            for task in tasks:  # one that failed takes the batch with it: leave nothing running behind
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        return await together([self.run(variant, contexts) for variant in variants], self.allowance)
 
-    async def _all(self, tasks: Sequence[asyncio.Task[Trial]]) -> list[Trial]:
-        """What the tasks give. Where no model can be asked any more, those that need none are waited for and kept."""
-        try:
-            return list(await asyncio.gather(*tasks))
-        except Halted as halted:
-            if self.allowance is None:
-                raise
-            self.allowance.halt(halted)
-            results = await asyncio.gather(*tasks, return_exceptions=True)
-            raise OutOfAllowance(halted.why, [trial for trial in results if isinstance(trial, Trial)]) from halted
+
+async def together(runs: Sequence[Coroutine[Any, Any, Trial]], allowance: Allowance | None) -> list[Trial]:
+    """Runs at once; results in the order given. Raises OutOfAllowance where no batch may start."""
+    if allowance is not None and allowance.used_up():
+        for run in runs:
+            run.close()
+        raise OutOfAllowance(allowance.stopped)
+    tasks = [asyncio.ensure_future(run) for run in runs]
+    try:
+        return await _all(tasks, allowance)
+    finally:
+        for task in tasks:  # one that failed takes the batch with it: leave nothing running behind
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _all(tasks: Sequence[asyncio.Task[Trial]], allowance: Allowance | None) -> list[Trial]:
+    """What the tasks give. Where no model can be asked any more, those that need none are waited for and kept."""
+    try:
+        return list(await asyncio.gather(*tasks))
+    except Halted as halted:
+        if allowance is None:
+            raise
+        allowance.halt(halted)
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        raise OutOfAllowance(halted.why, [trial for trial in results if isinstance(trial, Trial)]) from halted
 
 
 def _excused(failure: Failure, session: Session) -> bool:

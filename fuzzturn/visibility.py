@@ -38,22 +38,33 @@ def visibility(
     """How `constraint` stood in `context`; None = unknown."""
     if context is None:
         return "unknown"
-    texts = [_text(message) for message in context]
     condensed = [plain(summary) for summary in known_summaries]
-    in_summary = [any(summary in text for summary in condensed) for text in texts]
-    if any(mentions(constraint, [text]) for text, is_summary in zip(texts, in_summary, strict=True) if not is_summary):
-        return "verbatim"
-    kept = [text for text, is_summary in zip(texts, in_summary, strict=True) if is_summary]
-    if mentions(constraint, kept) or any(_values_in(constraint, text) for text in kept):
+    wordings = _wordings(constraint)
+    kept: list[str] = []
+    for message in context:
+        text = _text(message)
+        if condensed and any(summary in text for summary in condensed):
+            kept.append(text)
+        elif _says(text, wordings):
+            return "verbatim"
+    if any(_says(text, wordings) or _values_in(constraint, text) for text in kept):
         return "in_summary"
     older = ledger.entry(constraint.supersedes) if constraint.supersedes else None
-    return "stale" if older and mentions(older.constraint, texts) else "absent"
+    return "stale" if older and mentions(older.constraint, map(_text, context)) else "absent"
 
 
 def mentions(constraint: Constraint, texts: Iterable[str]) -> bool:
     """Whether the statement or a scripted paraphrase stands word for word in one of the texts."""
-    wordings = [plain(wording) for wording in (constraint.statement, *constraint.paraphrases)]
-    return any(wording in plain(text) for text in texts for wording in wordings)
+    wordings = _wordings(constraint)
+    return any(_says(plain(text), wordings) for text in texts)
+
+
+def _wordings(constraint: Constraint) -> list[str]:
+    return [plain(wording) for wording in (constraint.statement, *constraint.paraphrases)]
+
+
+def _says(text: str, wordings: Sequence[str]) -> bool:
+    return any(wording in text for wording in wordings)
 
 
 def _values_in(constraint: Constraint, text: str) -> bool:

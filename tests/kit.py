@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fuzzturn.checkers import CheckResult, SessionState, checker, commitment, invariant, milestone
@@ -19,9 +19,11 @@ from fuzzturn.rubric import Rubric
 from fuzzturn.scenario import Scenario
 from fuzzturn.scores import JudgeContext
 from fuzzturn.session import Commitment, Compaction, Message, ModelCall, ToolCall, Turn
+from fuzzturn.threshold import Gauge, Threshold
 from fuzzturn.tokens import messages_tokens
 from fuzzturn.tree import Tree
 from fuzzturn.trial import Bench
+from fuzzturn.variant import Pad, Variant
 
 T = TypeVar("T")
 CAP = "Never spend more than 50 coins on one thing."
@@ -182,6 +184,15 @@ def bench(
     meter = Meter()
     jury = Jury(judge, "toy", RUBRIC, contexts, meter)
     return Bench(Tree(cast(**options), script, meter), registry(), jury, asyncio.Semaphore(slots))
+
+
+def learned(tree: Tree, sizes: Iterable[int] = range(12, 700, 12)) -> Threshold | None:
+    """What is known of the agent's threshold after the script, and after it with filler of each size late in it."""
+    gauge, script = Gauge(), tree.scenario
+    pads = [(), *((Pad(operator="t", anchor=script.turns[-1].id, tokens=size),) for size in sizes)]
+    for edits in pads:
+        gauge.add(wait(tree.play(Variant(script, edits).spoken)).turns)
+    return gauge.threshold
 
 
 def wait(work: Awaitable[T]) -> T:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from fuzzturn.campaign import Campaign
 from fuzzturn.cli.options import choose
 from fuzzturn.cli.staging import Staging
 from fuzzturn.drive import Cast
 from fuzzturn.finding import KINDS
 from fuzzturn.project import Project
 from fuzzturn.scores import JudgeContext
-from fuzzturn.search import Campaign, Outcome, search
+from fuzzturn.search import Outcome, search
 
 ROOT = Path(__file__).resolve().parents[1]
 ALL: tuple[JudgeContext, ...] = ("agent", "window", "window+block", "full")

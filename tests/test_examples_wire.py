@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from fuzzturn.adapters import http, process
+from fuzzturn.campaign import Campaign, campaign_bench
 from fuzzturn.drive import Cast, Meter, drive
 from fuzzturn.measure import Measured, measure
 from fuzzturn.project import Project
@@ -26,7 +27,6 @@ from fuzzturn.replying import fold
 from fuzzturn.scenario import Scenario, System
 from fuzzturn.scenario_file import load_scenario
 from fuzzturn.scores import SERIOUSNESS
-from fuzzturn.search import Campaign, campaign_bench
 from fuzzturn.session import Session
 from fuzzturn.tree import Tree
 from fuzzturn.trial import Trial

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import kit
+from fuzzturn.campaign import Campaign, campaign_bench
 from fuzzturn.check import check_scenario
 from fuzzturn.drive import Cast, Meter, drive
 from fuzzturn.measure import Measured, measure
@@ -16,9 +18,9 @@ from fuzzturn.project import Project
 from fuzzturn.scenario import Line, Scenario
 from fuzzturn.scenario_file import load_scenario
 from fuzzturn.scores import SERIOUSNESS
-from fuzzturn.search import Campaign, Finding, campaign_bench, search
+from fuzzturn.search import Finding, search
 from fuzzturn.session import Compaction, Session, Turn
-from fuzzturn.threshold import Threshold, calibrate, solve
+from fuzzturn.threshold import Threshold, solve
 from fuzzturn.tree import Tree
 from fuzzturn.variant import Edit, Insert, Pad, Variant
 from fuzzturn.why import loss
@@ -187,7 +189,7 @@ async def _trial(plan: Campaign, variant: Variant) -> Any:
 @needs_langchain
 def test_the_threshold_is_found_in_messages_and_padding_solved_from_it_breaks_the_booking() -> None:
     tree = Tree(cast(), SCRIPT, Meter())
-    threshold = asyncio.run(calibrate(tree, SCRIPT))
+    threshold = kit.learned(tree, [12, 4000])
     assert threshold is not None
     assert threshold.unit == "messages"
     assert threshold.low == 29

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 import kit
+from fuzzturn.campaign import Campaign
 from fuzzturn.case import as_case
 from fuzzturn.checkers import SessionState, milestone
 from fuzzturn.drive import Cast, Meter
 from fuzzturn.finding import finding_order
 from fuzzturn.ports import JudgePrompt, Reply, Verdict
 from fuzzturn.project import Project
-from fuzzturn.search import Campaign, Outcome, search
+from fuzzturn.search import Outcome, search
 from fuzzturn.shrink import Problem, shrink
 from fuzzturn.tokens import messages_tokens
 from fuzzturn.trial import Allowance, Trial
@@ -56,7 +57,6 @@ def test_the_blind_spot_is_found_and_shrunk_to_its_four_turns() -> None:
     assert found.failure.visibility == "absent"
     assert found.why.mechanism == "lost_by_summariser"
     assert found.why.no_compaction == "clean"
-    assert found.why.restated == "clean"
 
 
 def test_without_compaction_nothing_is_found() -> None:

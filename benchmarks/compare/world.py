@@ -10,11 +10,11 @@ from pathlib import Path
 from benchmarks.faults.desk import REGISTRY, Reader
 from benchmarks.faults.minimum import Live
 from benchmarks.faults.planted import Fault
+from fuzzturn.campaign import PAD_TO_THRESHOLD, Campaign, campaign_bench
 from fuzzturn.finding import Failure, Kind, Pinned
 from fuzzturn.measure import guarded_turns
 from fuzzturn.project import find_project
 from fuzzturn.registry import Registered
-from fuzzturn.search import PAD_TO_THRESHOLD, Campaign, campaign_bench
 from fuzzturn.trial import Bench, Trial
 from fuzzturn.variant import Variant
 from fuzzturn.vary import Guarded

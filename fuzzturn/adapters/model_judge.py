@@ -59,7 +59,7 @@ class HostedJudge:
     async def score(self, prompt: JudgePrompt) -> Verdict:
         """One verdict. `score` None where two answers could not be read; the reason says what came."""
         messages = [{"role": "user", "content": f"{prompt.text}\n\n{_SHAPE}"}]
-        line = Line()
+        line = Line(prompt.sample)
         for _ in range(2):
             said = await self._ask(messages, line)
             given = _read(said)

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fuzzturn.campaign import Campaign
 from fuzzturn.cli.spending import STOPPED_BY, bill_lines, check_prices, spent_on_models
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
@@ -24,7 +25,7 @@ from fuzzturn.keep import as_entry
 from fuzzturn.records import Run, scenario_digest, write_json
 from fuzzturn.report import Names, campaign_json, counted, finding_block, finding_json
 from fuzzturn.scenario import Scenario
-from fuzzturn.search import Campaign, Finding, Outcome, search
+from fuzzturn.search import Finding, Outcome, search
 from fuzzturn.trial import Allowance, Trial
 
 __all__ = ["Budget", "Order", "campaign", "target_kinds"]

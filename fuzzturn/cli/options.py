@@ -15,7 +15,8 @@ from fuzzturn.scores import JudgeContext
 
 __all__ = [
     "AgentOption", "AgentOptionOption", "ApiBaseOption", "BatchOption", "Chosen", "ContextOption", "JsonOption",
-    "JudgeOption", "OfflineOption", "OutOption", "RubricOption", "SeedOption", "WorkersOption", "choose",
+    "JudgeOption", "OfflineOption", "OutOption", "RepeatsOption", "RubricOption", "SeedOption",
+    "WorkersOption", "choose",
 ]  # fmt: skip
 
 AgentOption: TypeAlias = Annotated[
@@ -42,6 +43,10 @@ RubricOption: TypeAlias = Annotated[
 ]
 SeedOption: TypeAlias = Annotated[
     int | None, typer.Option("--seed", help="of the search and of the environment; same seed, same result")
+]
+RepeatsOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--repeats", min=1, help="runs of each script, for an agent that does not repeat itself; default: 1"),
 ]
 WorkersOption: TypeAlias = Annotated[
     int | None, typer.Option("--workers", min=1, help="sessions at once; never changes a result")
@@ -107,6 +112,7 @@ class Chosen:
     api_base: str | None = None
     offline: bool = False
     budget_usd: float | None = None
+    repeats: int = 1
 
 
 def choose(given: Mapping[str, Any], config: Mapping[str, Any], contexts: Sequence[JudgeContext]) -> Chosen:
@@ -132,6 +138,7 @@ def choose(given: Mapping[str, Any], config: Mapping[str, Any], contexts: Sequen
         api_base=_address(pick("api_base", None)),
         offline=bool(given.get("offline")) or config.get("offline", False),
         budget_usd=pick("budget_usd", None),
+        repeats=pick("repeats", 1),
     )
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +19,7 @@ from fuzzturn.cli.options import (
     JudgeOption,
     OfflineOption,
     OutOption,
+    RepeatsOption,
     RubricOption,
     SeedOption,
     choose,
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from fuzzturn.cli.staging import Staging
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.drive import Meter
+    from fuzzturn.records import Run
     from fuzzturn.scenario import Scenario
     from fuzzturn.trial import Trial
 
@@ -38,6 +43,7 @@ def run(
     judge_context: ContextOption = None,
     rubric: RubricOption = None,
     seed: SeedOption = None,
+    repeats: RepeatsOption = None,
     api_base: ApiBaseOption = None,
     offline: OfflineOption = False,
     out: OutOption = None,
@@ -52,63 +58,128 @@ def run(
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.drive import Meter
     from fuzzturn.project import find_project
-    from fuzzturn.records import SCHEMA, Run, scenario_digest, write_json
-    from fuzzturn.report import session_json
+    from fuzzturn.records import SCHEMA, Run, write_json
 
     project = find_project()
     given = {"agent": agent, "agent_option": agent_option, "judge": judge, "judge_context": judge_context,
-             "rubric": rubric, "seed": seed, "api_base": api_base, "offline": offline}  # fmt: skip
+             "rubric": rubric, "seed": seed, "repeats": repeats, "api_base": api_base, "offline": offline}  # fmt: skip
     staging = Staging(project, choose(given, project.config, ("window+block",)), out)
     record, terminal = Run.create(staging.home, "run", staging.redaction), Terminal(staging.redaction)
-    trials: list[Trial] = []
-    halted: Halted | None = None
-    meter = Meter()
+    playing = _Playing(staging, record, terminal, Meter())
+    all_series: list[_Series] = []
     for scenario in staging.scenarios(scenarios):
-        try:
-            trial = asyncio.run(_play(staging, scenario, meter))
-        except Halted as error:  # what was played before it is kept
-            halted = error
+        all_series.append(playing.series(scenario))
+        if all_series[-1].trials:  # what was played before a halt is kept
+            _show(all_series[-1], staging, terminal)
+        if all_series[-1].halted is not None:
             break
-        fixed = {"seed": staging.chosen.seed, "sample": 0, "scenario_digest": scenario_digest(scenario)}
-        record.session(scenario.scenario, trial.variant, trial.measured, staging.registry, **fixed)
-        _show(trial, staging, terminal)
-        trials.append(trial)
     for line in bill_lines(staging.bill):
         terminal.note(line)
     result = {"schema": SCHEMA, "run": record.id, "seed": staging.chosen.seed,
-              "spent": spent_on_models(staging.bill, meter.told_tokens),
-              "sessions": [session_json(trial) for trial in trials]}  # fmt: skip
+              "spent": spent_on_models(staging.bill, playing.meter.told_tokens),
+              **_scored(all_series, staging.chosen.repeats)}  # fmt: skip
     record.close(result)
     if json_file is not None:
         write_json(json_file, result, staging.redaction)
-    if halted is not None:
-        terminal.error(str(halted))
-    broken = halted is not None or any(trial.measured.session.error is not None for trial in trials)
-    return 1 if any(trial.failures for trial in trials) else 3 if broken else 0
+    return _conclude(all_series, terminal)
 
 
-def _show(trial: Trial, staging: Staging, terminal: Terminal) -> None:
-    from fuzzturn.report import session_table
+@dataclass
+class _Series:
+    """The runs of one script, in order of samples."""
 
-    chosen, measured = staging.chosen, trial.measured
-    playing = f"agent {chosen.agent}, judge {chosen.judge}, rubric {staging.rubric.rubric_id}"
-    terminal.say(f"{measured.spoken.scenario}  ({playing})")
-    terminal.say(session_table(measured, agent=chosen.agent))
-    checkers = {c.checker for c in measured.spoken.constraints}
-    used = {check.checker for scores in measured.scores for check in scores.adherence.exercised}
-    if idle := sorted(checkers - used):
-        terminal.say(f"  never exercised, so never tested: {', '.join(idle)}")
+    trials: list[Trial] = field(default_factory=list)
+    halted: Halted | None = None
+    """What ended it before all runs were played."""
 
 
-async def _play(staging: Staging, scenario: Scenario, meter: Meter) -> Trial:
-    """The unedited script, every turn judged."""
+@dataclass(frozen=True)
+class _Playing:
+    staging: Staging
+    record: Run
+    terminal: Terminal
+    meter: Meter
+
+    def series(self, scenario: Scenario) -> _Series:
+        """Every run of the unedited script, each recorded as soon as it is over."""
+        from fuzzturn.records import scenario_digest
+
+        chosen, series, name = self.staging.chosen, _Series(), scenario.scenario
+        digest, begun = scenario_digest(scenario), self.meter.agent_turns
+        with nullcontext() if chosen.repeats == 1 else self.terminal.campaign(name, chosen.repeats - 1) as tell:
+
+            def hear(trial: Trial) -> None:
+                sample = len(series.trials)
+                session = name if chosen.repeats == 1 else f"{name}-{sample:05d}"
+                fixed = {"seed": chosen.seed, "sample": sample, "scenario_digest": digest}
+                self.record.session(session, trial.variant, trial.measured, self.staging.registry, **fixed)
+                series.trials.append(trial)
+                if tell is not None:
+                    wrong = sum(bool(each.failures) for each in series.trials)
+                    tell(len(series.trials), wrong, self.meter.agent_turns - begun)
+
+            try:
+                asyncio.run(_play(self.staging, scenario, self.meter, hear))
+            except Halted as error:
+                series.halted = error
+        return series
+
+
+async def _play(staging: Staging, scenario: Scenario, meter: Meter, hear: Callable[[Trial], None]) -> None:
+    """The unedited script once for each sample, every turn judged.
+
+    One jury for all: it is asked once for equal text, so what varies between runs is the agent.
+    """
     from fuzzturn.measure import Jury, judged
     from fuzzturn.tree import Tree
     from fuzzturn.trial import Bench, Trial
     from fuzzturn.variant import Variant
 
     jury = Jury(staging.judge, staging.judge_name, staging.rubric, staging.chosen.contexts, meter)
-    bench = Bench(Tree(staging.cast(scenario), scenario, meter), staging.registry, jury, asyncio.Semaphore(1))
-    trial = await bench.run(Variant(scenario))
-    everything = [scores.n for scores in trial.measured.scores]
-    return Trial(trial.variant, await judged(trial.measured, everything, jury), trial.failures)
+    cast = staging.cast(scenario)
+    for sample in range(staging.chosen.repeats):
+        tree = Tree(replace(cast, sample=sample), scenario, meter)
+        trial = await Bench(tree, staging.registry, jury, asyncio.Semaphore(1)).run(Variant(scenario))
+        everything = [scores.n for scores in trial.measured.scores]
+        hear(Trial(trial.variant, await judged(trial.measured, everything, jury), trial.failures))
+
+
+def _show(series: _Series, staging: Staging, terminal: Terminal) -> None:
+    from fuzzturn.repeats import repeats
+    from fuzzturn.report import session_table
+    from fuzzturn.tabulate import repeats_table
+
+    chosen, runs = staging.chosen, [trial.measured for trial in series.trials]
+    playing = f"agent {chosen.agent}, judge {chosen.judge}, rubric {staging.rubric.rubric_id}"
+    terminal.say(f"{runs[0].spoken.scenario}  ({playing})")
+    if len(runs) < chosen.repeats:
+        terminal.say(f"  stopped after {len(runs)} of {chosen.repeats} runs")
+    once = chosen.repeats == 1
+    terminal.say(session_table(runs[0], agent=chosen.agent) if once else repeats_table(repeats(runs), chosen.agent))
+    checkers = {c.checker for c in runs[0].spoken.constraints}
+    used = {check.checker for run in runs for scores in run.scores for check in scores.adherence.exercised}
+    if idle := sorted(checkers - used):
+        terminal.say(f"  never exercised, so never tested: {', '.join(idle)}")
+
+
+def _scored(all_series: Sequence[_Series], asked: int) -> dict[str, Any]:
+    """Every session; where scripts were to be played several times, what their runs come to as well."""
+    from fuzzturn.repeats import repeats
+    from fuzzturn.report import session_json
+    from fuzzturn.tabulate import repeats_json
+
+    sessions = [session_json(trial) | {"sample": k} for series in all_series for k, trial in enumerate(series.trials)]
+    if asked == 1:
+        return {"sessions": sessions}
+    played = [[trial.measured for trial in series.trials] for series in all_series if series.trials]
+    return {"sessions": sessions, "repeats": [repeats_json(repeats(runs)) | {"asked": asked} for runs in played]}
+
+
+def _conclude(all_series: Sequence[_Series], terminal: Terminal) -> int:
+    """The exit code."""
+    trials = [trial for series in all_series for trial in series.trials]
+    halted = [series.halted for series in all_series if series.halted is not None]
+    for error in halted:
+        terminal.error(str(error))
+    broken = halted or any(trial.measured.session.error is not None for trial in trials)
+    return 1 if any(trial.failures for trial in trials) else 3 if broken else 0

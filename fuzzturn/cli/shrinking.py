@@ -23,10 +23,11 @@ from fuzzturn.cli.options import (
 from fuzzturn.errors import InputError, Problem, UnknownName
 
 if TYPE_CHECKING:
+    from fuzzturn.campaign import Campaign
     from fuzzturn.cli.staging import Staging
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.corpus import Entry
-    from fuzzturn.search import Campaign, Finding
+    from fuzzturn.search import Finding
 
 
 def shrink(
@@ -105,8 +106,8 @@ def _report(staging: Staging, campaign: Campaign, kept: Entry, found: Finding, p
 
 
 def _campaign(staging: Staging, entry: Entry, path: Path) -> Campaign:
+    from fuzzturn.campaign import Campaign
     from fuzzturn.context import CONTEXTS
-    from fuzzturn.search import Campaign
 
     spoken = entry.spoken(str(path))
     return Campaign(
@@ -123,16 +124,19 @@ def _campaign(staging: Staging, entry: Entry, path: Path) -> Campaign:
 
 
 async def _shrink(entry: Entry, campaign: Campaign, path: Path) -> Finding:
+    from fuzzturn.campaign import campaign_bench
     from fuzzturn.case import as_case
     from fuzzturn.rewrite import unspoken
-    from fuzzturn.search import campaign_bench, shrink_failure
-    from fuzzturn.threshold import calibrate
+    from fuzzturn.search import shrink_failure
+    from fuzzturn.threshold import Gauge
 
     variant = unspoken(campaign.scenario)
     campaign = replace(campaign, scenario=variant.scenario)
     bench = campaign_bench(campaign)
-    bench = replace(bench, threshold=await calibrate(bench.tree, variant.scenario))
-    case = as_case(await bench.run(variant), entry.pinned(), bench.threshold)
+    trial, gauge = await bench.run(variant), Gauge()
+    gauge.add(trial.measured.session.turns)
+    bench = replace(bench, threshold=gauge.threshold)
+    case = as_case(trial, entry.pinned(), bench.threshold)
     if case is None:
         what = f"{entry.kind} {entry.finding} does not show with this agent and judge"
         raise InputError(Problem(file=str(path), what=what, accepted="`fuzzturn replay` says what became of it"))

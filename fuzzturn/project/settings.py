@@ -33,8 +33,9 @@ OPTIONS: Mapping[str, Kind] = MappingProxyType({
     "agent": _TEXT, "agent_option": _LIST, "judge": _TEXT, "judge_context": _LIST, "target": _TEXT,
     "seed": Kind("a whole number", lambda value: type(value) is int), "workers": _number_from(1),
     "batch": _number_from(1), "budget_sessions": _number_from(0), "budget_turns": _number_from(1), "rubric": _TEXT,
-    "max_minutes": _AMOUNT, "budget_usd": _AMOUNT, "api_base": _TEXT, "price": _LIST, "redact": _LIST,
-    "normalise": _LIST, "normaliser": _TEXT, "offline": Kind("true or false", lambda value: type(value) is bool),
+    "repeats": _number_from(1), "max_minutes": _AMOUNT, "budget_usd": _AMOUNT, "api_base": _TEXT, "price": _LIST,
+    "redact": _LIST, "normalise": _LIST, "normaliser": _TEXT,
+    "offline": Kind("true or false", lambda value: type(value) is bool),
 })  # fmt: skip
 """The keys that a project may set: the names of those options that a command reads from here, with underscores."""
 

@@ -26,6 +26,7 @@ _SETTINGS = f"""\
 # judge = "reference"                # or "path/to/file.py:build", "litellm/<model>", "none"
 # judge_context = ["full"]           # of agent, window, window+block, full
 # seed = 0
+# repeats = 1                        # runs of each script; more than one for an agent that does not repeat itself
 # workers = 1                        # sessions at once; never changes a result
 # batch = 8                          # variants played together; may change the cost, never what is minimal
 # budget_sessions = 200              # per scenario

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fuzzturn.scores import JudgeContext, Judgement
 __all__ = ["judge"]
 
 
-async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str) -> Judgement:
+async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str, sample: int = 0) -> Judgement:
     """Ask `judge` about the last turn of `evidence` in context `kind`. Raises PortError for a malformed verdict."""
     rubric = evidence.rubric
     fixed: dict[str, Any] = {
@@ -24,13 +25,14 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str)
         "frozen_on": rubric.frozen_on,
         "judge": name,
         "prompt_version": PROMPT_VERSION,
+        "sample": sample,
         "block": evidence.block.record() if kind == "window+block" else None,
     }
     asked = prompt(kind, evidence)
     if asked is None:
         return Judgement(score=None, reason="the agent does not tell what it saw", **fixed)
     try:
-        answer = judge.score(asked)
+        answer = judge.score(replace(asked, sample=sample))
         verdict = await answer if inspect.isawaitable(answer) else answer
     except FuzzturnError:
         raise

@@ -15,7 +15,7 @@ from fuzzturn.case import Case, as_case
 from fuzzturn.finding import finding_order
 from fuzzturn.rewrite import grow_pad, without, without_edit
 from fuzzturn.shrink import Problem, shrink
-from fuzzturn.threshold import Threshold, calibrate
+from fuzzturn.threshold import Threshold
 from fuzzturn.trial import Bench
 from fuzzturn.variant import Drop, Edit, Insert, Move, Pad, Variant
 
@@ -35,7 +35,7 @@ variants = st.lists(edits, max_size=6).map(lambda drawn: Variant(SCRIPT, tuple(d
 
 @cache
 def threshold() -> Threshold | None:
-    return kit.wait(calibrate(kit.bench(SCRIPT, memory="230").tree, SCRIPT))
+    return kit.learned(kit.bench(SCRIPT, memory="230").tree)
 
 
 def bench() -> Bench:

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.compare.ddmin import ddmin
-from benchmarks.compare.ended import bound
 from benchmarks.compare.offers import Offers, offers
 from benchmarks.compare.player import Player
 from benchmarks.compare.ranks import median, p90, share
@@ -21,6 +20,7 @@ from benchmarks.compare.uniform import by_ddmin, said
 from benchmarks.compare.world import World, carries, wrong
 from benchmarks.faults.minimum import Live, is_minimum, order_kept, showing
 from benchmarks.faults.planted import FAULTS, Fault
+from fuzzturn.bound import least_turns
 from fuzzturn.project import find_project
 from fuzzturn.tree import Tree
 from fuzzturn.variant import Drop, Insert, Move, Pad, Variant, filler
@@ -208,7 +208,7 @@ def test_the_bound_is_the_final_session_and_each_deletion_with_beginnings_reused
     of = world("interruption")
     variant = spoken(of.fault, ("ask", "rule", "form", "order"))
     # 4 turns once; without `form` order again (1); without `rule` form and order (2); without `ask` order goes, too.
-    assert asyncio.run(bound(of, variant)) == 4 + 1 + 2
+    assert least_turns(variant) == 4 + 1 + 2
     tree = Tree(of.fault.cast(), of.fault.scenario, of.bench().tree.meter)
     asyncio.run(tree.play(variant.spoken))
     assert tree.meter.agent_turns == 4

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fuzzturn.campaign import Campaign
 from fuzzturn.cli.options import choose
 from fuzzturn.cli.staging import Staging
 from fuzzturn.drive import Cast
@@ -16,7 +17,7 @@ from fuzzturn.ports import Reply
 from fuzzturn.project import Project
 from fuzzturn.scenario import Constraint, Line, Scenario
 from fuzzturn.scores import JudgeContext
-from fuzzturn.search import Campaign, Finding, Outcome, search
+from fuzzturn.search import Finding, Outcome, search
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL: tuple[JudgeContext, ...] = ("agent", "window", "window+block", "full")

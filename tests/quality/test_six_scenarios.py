@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fuzzturn.campaign import Campaign
 from fuzzturn.cli.options import choose
 from fuzzturn.cli.staging import Staging
 from fuzzturn.drive import Cast
@@ -16,7 +17,7 @@ from fuzzturn.finding import KINDS
 from fuzzturn.project import Project
 from fuzzturn.project.content import load_module
 from fuzzturn.scores import JudgeContext
-from fuzzturn.search import Campaign, Outcome, search
+from fuzzturn.search import Outcome, search
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTEXTS: tuple[JudgeContext, ...] = ("agent", "window+block", "full")

@@ -1,0 +1,97 @@
+"""Campaign: what to search and how, and what is played in which order after the unedited script."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+from fuzzturn.cells import Played, cells, play_cell
+from fuzzturn.coverage import landmarks
+from fuzzturn.drive import Cast, Meter
+from fuzzturn.finding import KINDS, Kind
+from fuzzturn.measure import Jury, guarded_turns
+from fuzzturn.openings import openings
+from fuzzturn.ports import Judge
+from fuzzturn.registry import Registered, Registry
+from fuzzturn.rubric import Rubric
+from fuzzturn.scenario import Scenario
+from fuzzturn.scores import JudgeContext
+from fuzzturn.threshold import Gauge
+from fuzzturn.tree import Tree
+from fuzzturn.trial import Allowance, Bench, Trial
+from fuzzturn.variant import Variant
+from fuzzturn.vary import skipped, variants
+
+__all__ = ["PAD_TO_THRESHOLD", "Campaign", "Plan", "campaign_bench"]
+
+PAD_TO_THRESHOLD = "pad_to_threshold"
+"""The one operator whose edits need to know the agent's threshold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """What to search and how. `sessions` bounds the variants played; `workers` only the speed."""
+
+    scenario: Scenario
+    cast: Cast
+    registry: Registry
+    operators: Sequence[Registered]
+    judge: Judge | None
+    judge_name: str
+    rubric: Rubric
+    contexts: Sequence[JudgeContext]
+    sessions: int = 200
+    batch: int = 8
+    workers: int = 1
+    kinds: Sequence[Kind] = KINDS
+
+
+def campaign_bench(campaign: Campaign, allowance: Allowance | None = None) -> Bench:
+    """A fresh bench: nothing played yet. What it spends counts on the allowance's meter, where there is one."""
+    meter = allowance.meter if allowance else Meter()
+    jury = Jury(campaign.judge, campaign.judge_name, campaign.rubric, campaign.contexts, meter)
+    tree = Tree(campaign.cast, campaign.scenario, meter)
+    return Bench(tree, campaign.registry, jury, asyncio.Semaphore(campaign.workers), allowance=allowance)
+
+
+class Plan:
+    """What a campaign plays after the script: two openings, then cells.
+
+    All that runs before the first draw runs here: an import in mid-campaign would change what Hypothesis draws.
+    """
+
+    def __init__(self, campaign: Campaign, bench: Bench, base: Trial, gauge: Gauge) -> None:
+        session = base.measured.session
+        self._campaign, self._bench, self._gauge = campaign, bench, gauge
+        guarded = guarded_turns(campaign.scenario, session, campaign.registry)
+        seen = Gauge()
+        seen.add(session.turns)
+        self._operators = [p for p in campaign.operators if seen.tells or p.tag.name != PAD_TO_THRESHOLD]
+        self._skipped = dict(skipped(campaign.scenario, self._operators, guarded=guarded))
+        self._strategy = variants(campaign.scenario, operators=self._operators, guarded=guarded)
+        seed = campaign.cast.seed
+        self._openings = openings(campaign.scenario, operators=self._operators, guarded=guarded, seed=seed)
+        self._known = landmarks(session, guarded)
+
+    async def played(self, allowance: Allowance | None) -> AsyncIterator[Played]:
+        """Every trial, in order. Raises OutOfAllowance where no further batch may start."""
+        campaign, bench = self._campaign, self._bench
+        opened = [Variant(campaign.scenario)]
+        for variant in self._openings[: campaign.sessions]:
+            (trial,) = await replace(bench, threshold=self._gauge.threshold).run_all([variant])
+            opened.append(variant)
+            yield Played(trial, bench.tree, self._gauge)
+        before = self._gauge.fork()  # a cell knows what was opened, and nothing of the other cells
+        left = campaign.sessions + 1 - len(opened)
+        planned = await cells(opened, self._known, self._strategy, campaign.cast.seed, left, allowance)
+        for number, cell in enumerate(planned):
+            async for played in play_cell(cell, bench, campaign.batch, before, growing=number == 0):
+                yield played
+
+    def skipped(self, gauge: Gauge) -> dict[str, str]:
+        """The operators that had nothing to vary, with the reasons."""
+        padded = any(piece.tag.name == PAD_TO_THRESHOLD for piece in self._campaign.operators)
+        if not padded or gauge.threshold is not None:
+            return self._skipped
+        return self._skipped | {PAD_TO_THRESHOLD: "no compaction was seen that padding could be measured against"}

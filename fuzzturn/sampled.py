@@ -1,0 +1,250 @@
+"""Sampled: shrinking for an agent that does not repeat itself, each candidate played in as many samples as it takes.
+
+A run is (variant, seed, sample). Runs of one sample that begin alike share their beginning, as all sessions do; nothing
+is run twice, whichever candidate, attempt or pass asks for it. What is measured afresh uses samples of its own, shares
+nothing, and has no part in any decision but one: a result that was luck is given up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from fuzzturn.case import Case, as_case
+from fuzzturn.evidence import Rate, rate
+from fuzzturn.finding import BLIND_SCORE, Failure, Pinned
+from fuzzturn.scores import JudgeContext
+from fuzzturn.sequential import Decision, Rule, Tally, TwoStage, certain_runs, rule_for
+from fuzzturn.shrink import Problem, shrink
+from fuzzturn.tree import Tree
+from fuzzturn.trial import Bench, OutOfAllowance, Trial, together
+from fuzzturn.variant import Variant
+
+__all__ = ["CONFIRM", "Fresh", "Samples", "Shrunk", "shrink_sampled"]
+
+CONFIRM = TwoStage(p1=0.2, first=8)
+"""Whether a session fails more often than unrelated failures do; nothing is known of its rate yet."""
+FRESH = 1_000_000
+"""The first sample of those that take no part in a decision."""
+ATTEMPTS = 3
+"""How often a result may turn out to be luck before it is left undecided."""
+ASKED_AGAIN = 5
+"""Questions to the judge about one turn, to tell its noise from the agent's: a question is far cheaper than a run."""
+TURNS_ASKED = 10
+"""Violating runs whose turn the judge is asked about again."""
+
+
+class Samples:
+    """A bench for each sample."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._of: dict[int, Bench] = {}
+
+    def of(self, sample: int) -> Bench:
+        """The bench on which all runs of that sample are played."""
+        if sample not in self._of:
+            self._of[sample] = self.afresh(sample)
+        return self._of[sample]
+
+    def afresh(self, sample: int) -> Bench:
+        """A bench of that sample on which nothing was played."""
+        tree = self._bench.tree
+        own = Tree(replace(tree.cast, sample=sample), tree.scenario, tree.meter)
+        own.reuse = tree.reuse
+        return replace(self._bench, tree=own, jury=self._bench.jury.afresh(sample))
+
+
+@dataclass(slots=True)
+class _Runs:
+    """The evidence for one session."""
+
+    tally: Tally = field(default_factory=Tally)
+    hit: Trial | None = None
+    """The one that failed latest in the session: cut there, all the others fail as well."""
+    miss: Trial | None = None
+    disowned: bool = False
+    """It was accepted, and runs that had no part in that say otherwise."""
+
+
+@dataclass(frozen=True)
+class _Doubtful(Problem):
+    """A problem whose candidates are decided by a rule, run by run."""
+
+    samples: Samples = field(kw_only=True)
+    rule: Rule = field(kw_only=True)
+    evidence: dict[str, _Runs] = field(default_factory=dict)
+
+    @property
+    def contexts(self) -> Sequence[JudgeContext] | None:
+        return None if self.pinned.judge_context is None else [self.pinned.judge_context]
+
+    async def try_all(self, variants: Sequence[Variant]) -> list[Trial]:
+        """For each candidate a run that failed, where the rule accepts it, else one that did not."""
+        deciding = [asyncio.ensure_future(self.decided(variant)) for variant in variants]
+        done = await asyncio.gather(*deciding, return_exceptions=True)
+        for one in done:
+            if isinstance(one, BaseException):
+                raise one
+        return [self._shown(variant) for variant in variants]
+
+    async def decided(self, variant: Variant) -> Decision:
+        """Play the session until the rule decides. Raises OutOfAllowance where it may not be played again."""
+        runs = self.evidence.setdefault(variant.key, _Runs())
+        while (count := certain_runs(self.rule, runs.tally)) and not runs.disowned:
+            first = runs.tally.n + 1
+            played = [self.samples.of(first + i).run(variant, self.contexts) for i in range(count)]
+            for trial in await together(played, self.bench.allowance):
+                self._note(runs, trial)
+        return "reject" if runs.disowned else self.rule.decide(runs.tally)
+
+    def _note(self, runs: _Runs, trial: Trial) -> None:
+        failure = _matching(trial, self.pinned)
+        runs.tally = runs.tally.plus(failure is not None)
+        if failure is None:
+            runs.miss = runs.miss or trial
+        elif runs.hit is None or failure.turn > _turn(runs.hit, self.pinned):
+            runs.hit = trial
+
+    def _shown(self, variant: Variant) -> Trial:
+        runs = self.evidence[variant.key]
+        accepted = not runs.disowned and self.rule.decide(runs.tally) == "accept"
+        shown = runs.hit if accepted else runs.miss
+        if shown is None:  # disowned although it never missed: nothing of it failed afresh, and that is what counts
+            assert runs.hit is not None
+            return replace(runs.hit, failures=())
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """What runs that had no part in any decision say of a session."""
+
+    trial: Trial
+    """One that fails as pinned."""
+    failing: Rate
+    """How often the agent does what is wrong, whatever the judge makes of it."""
+    judged: Rate | None
+    """How often the judge gives a 4 to it, asked several times about each; None = the judge has no part in it."""
+    flips: Rate | None
+    """How often the judge contradicts its own commonest score of the same turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """The smallest session that fails about as often as the one it came from."""
+
+    case: Case
+    minimal: bool
+    original: Variant
+    fresh: Fresh
+
+
+async def shrink_sampled(
+    starts: Sequence[tuple[Case, Variant]], problem: Problem, runs: int, rule: Rule | None = None
+) -> Shrunk | None:
+    """The first of `starts` that is shown to fail, shrunk; None where none is, or where it could not be decided.
+
+    `starts`: cases with the whole variants they were cut from. `runs`: how many fresh runs the final rate is from.
+    `rule` None = chosen by the rate of the start.
+    """
+    samples = Samples(problem.bench)
+    evidence: dict[str, _Runs] = {}
+    fresh = _FreshRuns(samples, problem.pinned, runs)
+
+    def doubting(by: Rule) -> _Doubtful:
+        return _Doubtful(problem.pinned, problem.bench, problem.batch, samples=samples, rule=by, evidence=evidence)
+
+    for start, original in starts:
+        try:
+            if await doubting(rule or CONFIRM).decided(start.variant) != "accept":
+                continue
+        except OutOfAllowance:
+            return None
+        tally = evidence[start.variant.key].tally
+        chosen = rule or rule_for(tally.k / tally.n)
+        if chosen is None:
+            continue
+        if (found := await _shrunk(start, doubting(chosen), fresh)) is not None:
+            return Shrunk(*found[:2], original, found[2])
+    return None
+
+
+async def _shrunk(start: Case, problem: _Doubtful, fresh: _FreshRuns) -> tuple[Case, bool, Fresh] | None:
+    """The result that holds afresh. One that was luck is disowned, and the way there gone again, for nothing."""
+    evidence = problem.evidence[start.variant.key]
+    assert evidence.hit is not None
+    begin = as_case(evidence.hit, problem.pinned, start.threshold)
+    assert begin is not None
+    for _ in range(ATTEMPTS):
+        small, complete = await shrink(begin, problem)
+        shown, tally = await fresh.of(small.variant)
+        if shown is not None and problem.rule.decide(tally) != "reject":
+            return small, complete, shown
+        if small.variant.key == begin.variant.key:
+            return None
+        problem.evidence.setdefault(small.variant.key, _Runs()).disowned = True
+    return None
+
+
+class _FreshRuns:
+    """Runs of samples that nothing else uses."""
+
+    def __init__(self, samples: Samples, pinned: Pinned, runs: int) -> None:
+        self._samples, self._pinned, self._runs = samples, pinned, runs
+        self._next = FRESH
+
+    async def of(self, variant: Variant) -> tuple[Fresh | None, Tally]:
+        """What they say; None where none fails as pinned. And how many did."""
+        benches = [self._samples.afresh(self._next + i) for i in range(self._runs)]
+        self._next += self._runs
+        trials = await together([bench.run(variant) for bench in benches], None)
+        hits = [trial for trial in trials if _matching(trial, self._pinned) is not None]
+        tally = Tally(len(hits), len(trials))
+        if not hits:
+            return None, tally
+        pairs = [(trial, bench) for trial, bench in zip(trials, benches, strict=True) if _wrong(trial, self._pinned)]
+        scores = [await self._asked(trial, bench) for trial, bench in pairs[:TURNS_ASKED]]
+        asked = [each for each in scores if each]
+        judged = _share([[score == BLIND_SCORE for score in each] for each in asked])
+        flips = _share([[score != _commonest(each) for score in each] for each in asked])
+        return Fresh(hits[0], rate(len(pairs), len(trials)), judged, flips), tally
+
+    async def _asked(self, trial: Trial, bench: Bench) -> list[int]:
+        """The judge's scores of the turn that is wrong, asked several times. What it gave no score is left out."""
+        context, failure = self._pinned.judge_context, _wrong(trial, self._pinned)
+        if context is None or failure is None:
+            return []
+        given: list[int] = []
+        for again in range(ASKED_AGAIN):
+            jury = bench.jury.afresh(bench.jury.sample + (again + 1) * FRESH)
+            measured = replace(trial.measured, scores=tuple(replace(s, judge={}) for s in trial.measured.scores))
+            judgement = (await jury.ask(measured, failure.turn, [context])).judge.get(context)
+            given += [] if judgement is None or judgement.score is None else [judgement.score]
+        return given
+
+
+def _share(answers: Sequence[Sequence[bool]]) -> Rate | None:
+    flat = [answer for each in answers for answer in each]
+    return rate(sum(flat), len(flat)) if flat else None
+
+
+def _commonest(scores: Sequence[int]) -> int:
+    return Counter(sorted(scores)).most_common(1)[0][0]
+
+
+def _matching(trial: Trial, pinned: Pinned) -> Failure | None:
+    return next((failure for failure in trial.failures if pinned.matches(failure)), None)
+
+
+def _turn(trial: Trial, pinned: Pinned) -> int:
+    failure = _matching(trial, pinned)
+    return 0 if failure is None else failure.turn
+
+
+def _wrong(trial: Trial, pinned: Pinned) -> Failure | None:
+    """What the agent did wrong, whatever the judge makes of it."""
+    about = pinned.checker, pinned.constraint, pinned.milestone
+    return next((failure for failure in trial.failures if failure.about == about), None)
