@@ -17,6 +17,7 @@ from fuzzturn.registry import Registered, Registry
 from fuzzturn.rubric import Rubric
 from fuzzturn.scenario import Scenario
 from fuzzturn.scores import JudgeContext
+from fuzzturn.sequential import Rule
 from fuzzturn.threshold import Gauge
 from fuzzturn.tree import Tree
 from fuzzturn.trial import Allowance, Bench, Trial
@@ -45,6 +46,11 @@ class Campaign:
     batch: int = 8
     workers: int = 1
     kinds: Sequence[Kind] = KINDS
+    repeats: int = 1
+    """More than one = the agent does not repeat itself: what is found is decided by rule, and its rate is from so many
+    fresh runs."""
+    rule: Rule | None = None
+    """How a candidate of such an agent is decided; None = by the rate of what it came from."""
 
 
 def campaign_bench(campaign: Campaign, allowance: Allowance | None = None) -> Bench:

@@ -6,11 +6,11 @@ from dataclasses import asdict
 
 from fuzzturn.corpus import Entry, FingerprintNote, Note, Provenance, RateNote, as_kept, pieces_of
 from fuzzturn.drive import Cast
+from fuzzturn.outcome import Finding
 from fuzzturn.registry import Registry
 from fuzzturn.rubric import Rubric
 from fuzzturn.scenario_file import scenario_to_data
 from fuzzturn.scores import as_json
-from fuzzturn.search import Finding
 from fuzzturn.variant import Variant, said_tokens
 
 __all__ = ["as_entry"]

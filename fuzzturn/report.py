@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
+from fuzzturn.evidence import Rate
 from fuzzturn.finding import BLIND_SCORE, Failure
 from fuzzturn.measure import Measured
-from fuzzturn.scores import TurnScores, as_json
-from fuzzturn.search import Finding, Outcome
+from fuzzturn.outcome import Finding
+from fuzzturn.scores import TurnScores
 from fuzzturn.session import ToolCall, Turn
 from fuzzturn.tokens import text_tokens
-from fuzzturn.trial import Trial
 from fuzzturn.variant import Pad, said_tokens
 from fuzzturn.why import Why
 
-__all__ = ["Names", "campaign_json", "counted", "finding_block", "finding_json", "session_json", "session_table"]
+__all__ = ["Names", "counted", "finding_block", "session_table"]
 
 _TITLES = {"blind_spot": "BLIND SPOT", "violation": "VIOLATION", "progress": "PROGRESS", "assertion": "ASSERTION"}
 _LEGEND = {"S": "S a constraint is stated", "C": "C the context is compacted", "V": "V where it goes wrong"}
@@ -104,61 +103,6 @@ def _judged(why: Why) -> list[str]:
     return [f"The judge gives a 4 when it is given {_listed(blind)}{sees}."]
 
 
-def finding_json(found: Finding, *, corpus_file: str | None) -> dict[str, Any]:
-    """One finding as the JSON of the command line."""
-    failure = found.failure
-    said = found.trial.variant.spoken.turns
-    return {
-        "id": found.id,
-        "signature": dict(found.signature),
-        "scenario": found.scenario.scenario,
-        "kind": failure.kind,
-        "constraint": failure.constraint,
-        "milestone": failure.milestone,
-        "checker": failure.checker,
-        "detail": failure.detail,
-        "turn": failure.turn,
-        "visibility": failure.visibility,
-        "judge_score": _worst(failure),
-        "judge_context": failure.judge_context,
-        "blind_in": list(failure.blind_in),
-        "judge": dict(failure.judge),
-        "turns": [
-            {"id": line.id, "user": line.user, "tokens": text_tokens(line.user), "states": list(line.states)}
-            for line in said
-        ],
-        "n_turns": len(said),
-        "n_turns_found": len(found.original.spoken.turns),
-        "in_base": found.in_base,
-        "failing": asdict(found.failing),
-        "minimal": found.minimal,
-        "shrinking": asdict(found.shrinking),
-        "why": asdict(found.why),
-        "corpus_file": corpus_file,
-    }
-
-
-def campaign_json(outcomes: Iterable[tuple[Outcome, list[dict[str, Any]]]], **fixed: Any) -> dict[str, Any]:
-    """What `fuzz --json` writes. `outcomes`: one a scenario, each with the JSON of its findings."""
-    pairs = list(outcomes)
-    exercised: dict[str, int] = {}
-    for outcome, _ in pairs:
-        for checker, times in outcome.exercised.items():
-            exercised[checker] = exercised.get(checker, 0) + times
-    return {
-        "schema": 1,
-        **fixed,
-        "exercised": exercised,
-        "skipped_operators": {o.base.measured.spoken.scenario: dict(o.skipped) for o, _ in pairs if o.skipped},
-        "off_script": sum(o.off_script for o, _ in pairs),
-        "agent_errors": [error for o, _ in pairs for error in o.agent_errors],
-        "judge_unscored": sum(o.judge_unscored for o, _ in pairs),
-        "undecided": sum(o.undecided for o, _ in pairs),
-        "findings": [finding for _, findings in pairs for finding in findings],
-        "errors": [],
-    }
-
-
 def session_table(measured: Measured, *, agent: str) -> str:
     """A whole session, one line a turn: the four signals in four columns."""
     rows = [f"  {'turn':>4}  {'id':<16} {'adherence':<12} {'assertions':<11} {'progress':<14} judge"]
@@ -177,19 +121,6 @@ def session_table(measured: Measured, *, agent: str) -> str:
     counts = f"{counted(sum(e.tool_calls), 'tool call')}, {counted(e.user_corrections, 'user correction')}"
     error = measured.session.error
     return "\n".join([*rows, f"  goal {reached}; {counts}", *([f"  {agent} raised {error}"] if error else [])])
-
-
-def session_json(trial: Trial) -> dict[str, Any]:
-    """A session's scores as JSON; the verdict and the efficiency counts stand beside the signals."""
-    measured = trial.measured
-    return {
-        "scenario": measured.spoken.scenario,
-        "turns": [as_json(scores) for scores in measured.scores],
-        "goal_reached": measured.goal_reached,
-        "efficiency": asdict(measured.efficiency),
-        "off_script": measured.session.off_script,
-        "error": measured.session.error,
-    }
 
 
 def counted(n: int, noun: str) -> str:
@@ -214,7 +145,26 @@ def _history(found: Finding) -> str:
     base = "; the unedited script breaks it too" if found.in_base else ""
     spent = f"{counted(found.shrinking.agent_turns, 'agent turn')} (the bound is {found.shrinking.at_least})"
     minimal = f"minimal after {spent}" if found.minimal else "not proven minimal"
-    return f"{sizes}; {minimal}; failed in {found.failing.k} of {counted(found.failing.n, 'fresh run')}{base}"
+    return f"{sizes}; {minimal}; failed in {_rates(found)}{base}"
+
+
+def _rates(found: Finding) -> str:
+    """How often, the agent's noise apart from the judge's."""
+    k, n = found.failing.k, found.failing.n
+    told = [f"{k} of {counted(n, 'fresh run')}{_within(found.failing) if n > 1 else ''}"]
+    if found.judged is not None:
+        told.append(f"there the judge gives a 4 in {_of(found.judged, 'answer')}")
+    if found.flips is not None and found.flips.k:
+        told.append(f"it contradicts itself in {_of(found.flips, 'answer')}")
+    return "; ".join(told)
+
+
+def _of(rate: Rate, noun: str) -> str:
+    return f"{rate.k} of {counted(rate.n, noun)}{_within(rate)}"
+
+
+def _within(rate: Rate) -> str:
+    return f" ({rate.low:.2f}-{rate.high:.2f})"
 
 
 def _transcript(found: Finding, agent: str, width: int) -> Iterator[str]:
@@ -272,13 +222,6 @@ def _signals(scores: TurnScores) -> Iterator[str]:
 
 def _score(score: int | None) -> str:
     return "no score" if score is None else str(score)
-
-
-def _worst(failure: Failure) -> int | None:
-    """The score in the finding's own context; where the judge is blind in none, the highest one it gave."""
-    if failure.judge_context is not None:
-        return failure.judge[failure.judge_context]
-    return max((score for score in failure.judge.values() if score is not None), default=None)
 
 
 def _listed(contexts: Iterable[str]) -> str:

@@ -8,9 +8,11 @@ nothing, and has no part in any decision but one: a result that was luck is give
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
 from fuzzturn.case import Case, as_case
 from fuzzturn.evidence import Rate, rate
@@ -22,7 +24,7 @@ from fuzzturn.tree import Tree
 from fuzzturn.trial import Bench, OutOfAllowance, Trial, together
 from fuzzturn.variant import Variant
 
-__all__ = ["CONFIRM", "Fresh", "Samples", "Shrunk", "shrink_sampled"]
+__all__ = ["CONFIRM", "Fresh", "Nothing", "Samples", "Shrunk", "shrink_sampled"]
 
 CONFIRM = TwoStage(p1=0.2, first=8)
 """Whether a session fails more often than unrelated failures do; nothing is known of its rate yet."""
@@ -132,23 +134,30 @@ class Fresh:
     """How often the judge contradicts its own commonest score of the same turn."""
 
 
+Nothing: TypeAlias = Literal["dismissed", "undecided"]
+"""No start failed more often than unrelated failures do; or it could not be told, or not be shown again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shrunk:
     """The smallest session that fails about as often as the one it came from."""
 
     case: Case
     minimal: bool
-    original: Variant
     fresh: Fresh
+    original: Variant
+    benches: Sequence[Bench]
+    """Benches of samples that nothing was played on, enough of them for the failure to show if it is there."""
 
 
 async def shrink_sampled(
     starts: Sequence[tuple[Case, Variant]], problem: Problem, runs: int, rule: Rule | None = None
-) -> Shrunk | None:
-    """The first of `starts` that is shown to fail, shrunk; None where none is, or where it could not be decided.
+) -> Shrunk | Nothing:
+    """The first of `starts` that is shown to fail, shrunk; or why there is none.
 
     `starts`: cases with the whole variants they were cut from. `runs`: how many fresh runs the final rate is from.
-    `rule` None = chosen by the rate of the start.
+    `rule` None = chosen by the rate of the start. Where the allowance ends while a start is being decided, that is
+    undecided; where it ends later, the smallest session so far that was decided is the result, not minimal.
     """
     samples = Samples(problem.bench)
     evidence: dict[str, _Runs] = {}
@@ -157,19 +166,20 @@ async def shrink_sampled(
     def doubting(by: Rule) -> _Doubtful:
         return _Doubtful(problem.pinned, problem.bench, problem.batch, samples=samples, rule=by, evidence=evidence)
 
+    nothing: Nothing = "dismissed"
     for start, original in starts:
         try:
             if await doubting(rule or CONFIRM).decided(start.variant) != "accept":
                 continue
         except OutOfAllowance:
-            return None
+            return "undecided"
         tally = evidence[start.variant.key].tally
-        chosen = rule or rule_for(tally.k / tally.n)
-        if chosen is None:
+        nothing = "undecided"  # it fails, but too rarely, or what came of it was luck
+        if (chosen := rule or rule_for(tally.k / tally.n)) is None:
             continue
         if (found := await _shrunk(start, doubting(chosen), fresh)) is not None:
-            return Shrunk(*found[:2], original, found[2])
-    return None
+            return Shrunk(*found, original, fresh.benches(_runs_to_see(found[2].failing.share)))
+    return nothing
 
 
 async def _shrunk(start: Case, problem: _Doubtful, fresh: _FreshRuns) -> tuple[Case, bool, Fresh] | None:
@@ -198,8 +208,7 @@ class _FreshRuns:
 
     async def of(self, variant: Variant) -> tuple[Fresh | None, Tally]:
         """What they say; None where none fails as pinned. And how many did."""
-        benches = [self._samples.afresh(self._next + i) for i in range(self._runs)]
-        self._next += self._runs
+        benches = self.benches(self._runs)
         trials = await together([bench.run(variant) for bench in benches], None)
         hits = [trial for trial in trials if _matching(trial, self._pinned) is not None]
         tally = Tally(len(hits), len(trials))
@@ -211,6 +220,11 @@ class _FreshRuns:
         judged = _share([[score == BLIND_SCORE for score in each] for each in asked])
         flips = _share([[score != _commonest(each) for score in each] for each in asked])
         return Fresh(hits[0], rate(len(pairs), len(trials)), judged, flips), tally
+
+    def benches(self, count: int) -> list[Bench]:
+        """Benches of so many samples that nothing else uses."""
+        first, self._next = self._next, self._next + count
+        return [self._samples.afresh(first + i) for i in range(count)]
 
     async def _asked(self, trial: Trial, bench: Bench) -> list[int]:
         """The judge's scores of the turn that is wrong, asked several times. What it gave no score is left out."""
@@ -224,6 +238,11 @@ class _FreshRuns:
             judgement = (await jury.ask(measured, failure.turn, [context])).judge.get(context)
             given += [] if judgement is None or judgement.score is None else [judgement.score]
         return given
+
+
+def _runs_to_see(share: float) -> int:
+    """Runs among which a failure at that rate shows itself with 95 % chance; ten at the most."""
+    return 1 if share >= 1 else min(10, math.ceil(math.log(0.05) / math.log(1 - share)))
 
 
 def _share(answers: Sequence[Sequence[bool]]) -> Rate | None:

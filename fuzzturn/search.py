@@ -8,7 +8,7 @@ order, batches have a fixed size, so neither workers nor timing can change a fin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -16,87 +16,41 @@ from fuzzturn.bound import least_turns
 from fuzzturn.campaign import Campaign, Plan, campaign_bench
 from fuzzturn.case import Case, as_case
 from fuzzturn.cells import Played
-from fuzzturn.drive import Meter
 from fuzzturn.errors import Halted
-from fuzzturn.evidence import Rate, rate
-from fuzzturn.finding import KINDS, Failure, Kind, Pinned, finding_order, signature_id
-from fuzzturn.scenario import Scenario
+from fuzzturn.evidence import rate
+from fuzzturn.finding import KINDS, Failure, Kind, Pinned, finding_order
+from fuzzturn.outcome import Effort, Finding, Outcome
+from fuzzturn.sampled import Fresh, Nothing, Shrunk, shrink_sampled
 from fuzzturn.shrink import Problem, shrink
-from fuzzturn.threshold import Gauge, Threshold
+from fuzzturn.threshold import Gauge
 from fuzzturn.tree import Tree
 from fuzzturn.trial import Allowance, Bench, OutOfAllowance, Trial
 from fuzzturn.variant import Variant
 from fuzzturn.why import Why, explain
 
-__all__ = ["Effort", "Finding", "Outcome", "search", "shrink_failure"]
+__all__ = ["search", "shrink_failure"]
 
+STARTS = 10
+"""Cases of one predicate that are kept where an agent does not repeat itself: the smallest may have been luck."""
 Hear: TypeAlias = Callable[[Trial], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
-    """The agent turns that shrinking took, and the fewest in which its result could be shown to be minimal.
+class _Start:
+    """A case, the tree it was played in, and the whole variant that it was cut from."""
 
-    It may take fewer than that where the search had played some of them already.
-    """
-
-    agent_turns: int
-    at_least: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One finding, shrunk. `trial` was played afresh, from the first turn, and judged in every context."""
-
-    scenario: Scenario
-    trial: Trial
-    failure: Failure
+    case: Case
+    tree: Tree
     original: Variant
-    """The smallest variant in which the search saw it."""
-    in_base: bool
-    """The unedited script breaks the same thing, whatever the judge made of it there."""
-    failing: Rate
-    minimal: bool
-    shrinking: Effort
-    why: Why
-    signature: Mapping[str, Any]
-    identity: str | None = None
-    """What the agent says of itself."""
-
-    @property
-    def id(self) -> str:
-        return signature_id(self.signature)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a campaign found and what it spent."""
-
-    base: Trial
-    found: tuple[Finding, ...]
-    spent: Meter
-    sessions: int
-    exercised: Mapping[str, int]
-    """For each checker: the turns at which it had something to look at."""
-    skipped: Mapping[str, str]
-    off_script: int
-    agent_errors: Mapping[str, int]
-    """The distinct errors that agents raised, and how many sessions each ended."""
-    judge_unscored: int
-    unscored_because: Mapping[str, int]
-    """The judge's reasons for giving no score, and how often each."""
-    threshold: Threshold | None
-    undecided: int = 0
-    """Failures that did not show again, or could not be played again: nothing is claimed of them."""
-    notes: tuple[str, ...] = ()
-    """What a user should know of how it was played."""
 
 
 @dataclass
 class _Tally:
-    """What a campaign counts while it goes; and the smallest case of every predicate seen."""
+    """What a campaign counts while it goes; and the smallest cases of every predicate seen."""
 
     kinds: Sequence[Kind]
+    kept: int = 1
+    """How many cases of one predicate."""
     gauge: Gauge = field(default_factory=Gauge)
     sessions: int = 0
     exercised: Counter[str] = field(default_factory=Counter)
@@ -104,8 +58,8 @@ class _Tally:
     unscored: int = 0
     unscored_because: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
-    smallest: dict[Pinned, tuple[Case, Tree, Variant]] = field(default_factory=dict)
-    """With the tree it was played in and the whole variant that it was cut from."""
+    starts: dict[Pinned, list[_Start]] = field(default_factory=dict)
+    """The smallest first."""
 
     def add(self, played: Played) -> None:
         trial, session = played.trial, played.trial.measured.session
@@ -126,9 +80,11 @@ class _Tally:
 
     def _keep_smaller(self, trial: Trial, pinned: Pinned, tree: Tree) -> None:
         case = as_case(trial, pinned, None)
-        known = self.smallest.get(pinned)
-        if case is not None and (known is None or finding_order(case.variant) < finding_order(known[0].variant)):
-            self.smallest[pinned] = (case, tree, trial.variant)
+        starts = self.starts.setdefault(pinned, [])
+        if case is not None and all(case.variant.key != start.case.variant.key for start in starts):
+            starts.append(_Start(case, tree, trial.variant))
+            starts.sort(key=lambda start: finding_order(start.case.variant))
+            del starts[self.kept :]
 
 
 async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowance | None = None) -> Outcome:
@@ -141,7 +97,7 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
     begun = replace(bench.tree.meter)
     base = await bench.run(Variant(campaign.scenario))
     distrust = await bench.tree.distrust(campaign.scenario)
-    tally = _Tally(campaign.kinds)
+    tally = _Tally(campaign.kinds, 1 if campaign.repeats == 1 else STARTS)
     plan = Plan(campaign, bench, base, tally.gauge)
 
     def hear_of(played: Played) -> None:
@@ -155,12 +111,11 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
     except OutOfAllowance:
         pass  # what was found so far is what there is
     bench = replace(bench, threshold=tally.gauge.threshold)
-    shrunk = []
-    for pinned, (case, tree, original) in sorted(tally.smallest.items(), key=lambda item: _rank(item[0])):
-        case = replace(case, threshold=bench.threshold)
-        shrinking = shrink_failure(case, pinned, bench.with_tree(tree), campaign, original, base)
-        shrunk.append(await _unless_halted(shrinking, allowance))
-    found = [one for one in shrunk if one is not None]
+    shrunk: list[Finding | Nothing] = []
+    for pinned, starts in sorted(tally.starts.items(), key=lambda item: _rank(item[0])):
+        known = [replace(start, case=replace(start.case, threshold=bench.threshold)) for start in starts]
+        shrunk.append(await _unless_halted(_shrink(known, pinned, bench, campaign, base), allowance))
+    found = [one for one in shrunk if isinstance(one, Finding)]
     return Outcome(
         base=base,
         found=tuple(_merged(found)),
@@ -174,19 +129,40 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
         unscored_because=dict(tally.unscored_because),
         threshold=bench.threshold,
         notes=() if distrust is None else (distrust,),
-        undecided=len(shrunk) - len(found),
+        undecided=shrunk.count("undecided"),
+        dismissed=shrunk.count("dismissed"),
     )
 
 
-async def _unless_halted(shrinking: Awaitable[Finding | None], allowance: Allowance | None) -> Finding | None:
-    """The finding; None where no model could be asked for what proving it takes."""
+async def _unless_halted(shrinking: Awaitable[Finding | Nothing], allowance: Allowance | None) -> Finding | Nothing:
+    """The finding; undecided where no model could be asked for what proving it takes."""
     try:
         return await shrinking
     except Halted as halted:
         if allowance is None:
             raise
         allowance.halt(halted)
-        return None
+        return "undecided"
+
+
+async def _shrink(
+    starts: Sequence[_Start], pinned: Pinned, bench: Bench, campaign: Campaign, base: Trial
+) -> Finding | Nothing:
+    first = starts[0]
+    if campaign.repeats == 1:
+        shrinking = shrink_failure(first.case, pinned, bench.with_tree(first.tree), campaign, first.original, base)
+        return await shrinking or "undecided"
+    begun = bench.tree.meter.agent_turns
+    problem = Problem(pinned, bench, campaign.batch)
+    pairs = [(start.case, start.original) for start in starts]
+    shrunk = await shrink_sampled(pairs, problem, campaign.repeats, campaign.rule)
+    if not isinstance(shrunk, Shrunk):
+        return shrunk
+    final = as_case(shrunk.fresh.trial, pinned, bench.threshold)
+    assert final is not None
+    effort = Effort(bench.tree.meter.agent_turns - begun, least_turns(shrunk.case.variant))
+    found = _Found(final, shrunk.minimal, effort, shrunk.original, shrunk.fresh)
+    return await _finding(found, shrunk.benches, campaign, base)
 
 
 async def shrink_failure(
@@ -198,24 +174,42 @@ async def shrink_failure(
     """
     begun = bench.tree.meter.agent_turns
     small, complete = await shrink(case, Problem(pinned, bench, campaign.batch))
-    shrinking = Effort(bench.tree.meter.agent_turns - begun, least_turns(small.variant))
+    effort = Effort(bench.tree.meter.agent_turns - begun, least_turns(small.variant))
     fresh = replace(bench, tree=Tree(campaign.cast, campaign.scenario, bench.tree.meter), jury=bench.jury.afresh())
     final = as_case(await fresh.run(small.variant), pinned, bench.threshold)
     if final is None:
         return None
-    why = await explain(final, fresh)
+    found = _Found(final, complete, effort, original, Fresh(final.trial, rate(1, 1), None, None))
+    return await _finding(found, [fresh], campaign, base)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    final: Case
+    minimal: bool
+    effort: Effort
+    original: Variant
+    fresh: Fresh
+
+
+async def _finding(found: _Found, benches: Sequence[Bench], campaign: Campaign, base: Trial | None) -> Finding:
+    """The finding, explained by runs on `benches`, on which nothing else was played."""
+    failure = found.final.failure
+    why = await explain(found.final, benches)
     return Finding(
         scenario=campaign.scenario,
-        trial=final.trial,
-        failure=final.failure,
-        original=original,
-        in_base=base is not None and any(final.failure.akin(failure) for failure in base.failures),
-        failing=rate(1, 1),
-        minimal=complete,
-        shrinking=shrinking,
+        trial=found.final.trial,
+        failure=failure,
+        original=found.original,
+        in_base=base is not None and any(failure.akin(other) for other in base.failures),
+        failing=found.fresh.failing,
+        judged=found.fresh.judged,
+        flips=found.fresh.flips,
+        minimal=found.minimal,
+        shrinking=found.effort,
         why=why,
-        signature=_signature(campaign, final.failure, why),
-        identity=fresh.tree.identity,
+        signature=_signature(campaign, failure, why),
+        identity=benches[0].tree.identity,
     )
 
 

@@ -44,7 +44,7 @@ from fuzzturn.scenario import Scenario
 from fuzzturn.variant import Variant
 
 __all__ = [
-    "EXAMPLES_PER_RUN", "Effect", "Guarded", "NotApplicable", "draw", "operator", "skipped", "variants",
+    "EXAMPLES_PER_RUN", "ON_AT_MOST", "Effect", "Guarded", "NotApplicable", "draw", "operator", "skipped", "variants",
 ]  # fmt: skip
 
 EXAMPLES_PER_RUN = 9
@@ -56,9 +56,10 @@ _FREE_EDITS = 2
 _PLACES: Sequence[Place] = (
     "nowhere", "nowhere", "nowhere", "before", "before", "around", "between", "here and there",
 )  # fmt: skip
-_DROPPED = (3, 6, 0, 6)
-"""Of six: how likely an optional turn is dropped. All of them or none are the commonest."""
-_DROP_OF = 6
+ON_AT_MOST = 4
+"""Operators that are on in one session: with all of a long list on, no session would be about anything."""
+_DROPPED = (128, 256, 1, 256)
+"""Below it, a byte drops its turn: half of the optional turns, all, or hardly any; zero always does."""
 _COIN = 3
 """Here and there = at one turn in three."""
 
@@ -119,9 +120,9 @@ def _seed(*parts: object) -> int:
 def _variant(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage) -> Variant:
     size = len(offered.switched)
     dropping, *drawn_bytes = draw(_bytes(1 + size + len(offered.slots)))
-    place = {name: _PLACES[byte % len(_PLACES)] for name, byte in zip(offered.switched, drawn_bytes, strict=False)}
+    place = _places(offered.switched, drawn_bytes)
     share = _DROPPED[dropping % len(_DROPPED)]
-    gone = {slot.turn for slot, byte in zip(offered.slots, drawn_bytes[size:], strict=True) if byte % _DROP_OF < share}
+    gone = {slot.turn for slot, byte in zip(offered.slots, drawn_bytes[size:], strict=True) if byte < share}
     edits, kept = dropped(draw, offered.slots, gone)
     pairs = list(zip([None, *(slot.turn for slot in kept)], kept, strict=False))
     for name in offered.switched:  # one that offers nothing at its place is on wherever it does
@@ -135,6 +136,15 @@ def _variant(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage) ->
         if place[offer.name] != "nowhere":
             edits += [drawn(draw, offer) for _ in range(draw(_index(_FREE_EDITS + 1)))]
     return Variant(scenario, tuple(edits))
+
+
+def _places(names: Sequence[str], drawn_bytes: Sequence[int]) -> dict[str, Place]:
+    """The low bits say where each operator is on, the others which ones stay on where it were too many."""
+    on = {
+        name: byte for name, byte in zip(names, drawn_bytes, strict=False) if _PLACES[byte % len(_PLACES)] != "nowhere"
+    }
+    stay = sorted(on, key=lambda name: (on[name] // len(_PLACES), name))[:ON_AT_MOST]
+    return {name: _PLACES[on[name] % len(_PLACES)] if name in stay else "nowhere" for name in names}
 
 
 def _offers(slot: Slot, name: str) -> bool:

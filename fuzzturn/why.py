@@ -47,14 +47,18 @@ class Why:
     """The judge's score of the failing turn in every context it was asked in."""
 
 
-async def explain(case: Case, bench: Bench) -> Why:
-    """The mechanism and the counterfactuals of a shrunk case."""
+async def explain(case: Case, benches: Sequence[Bench]) -> Why:
+    """The mechanism and the counterfactuals of a shrunk case.
+
+    `benches`: at least one; several, each of another sample, for an agent that does not repeat itself. The failure that
+    shows on none of them is taken to be gone.
+    """
     mechanism, lost_at = loss(case.trial.measured, case.failure)
-    restated, seen = await _restated(case, bench)
+    restated, seen = await _restated(case, benches)
     return Why(
         mechanism=mechanism,
         lost_at=lost_at,
-        no_compaction=await _without_compaction(case, bench),
+        no_compaction=await _without_compaction(case, benches),
         restated=restated,
         restated_visibility=seen,
         judge=dict(case.failure.judge),
@@ -110,35 +114,42 @@ def _verdict(seen: _Seen, compaction: Compaction) -> Mechanism:
     return "lost_by_summariser" if seen.in_(compaction.summariser_input) else "never_reached_summariser"
 
 
-async def _without_compaction(case: Case, bench: Bench) -> Counterfactual:
-    cast = bench.tree.cast
+async def _without_compaction(case: Case, benches: Sequence[Bench]) -> Counterfactual:
+    cast = benches[0].tree.cast
     if "compaction" not in inspect.signature(cast.build).parameters and "compaction" not in cast.options:
         return "not available"
-    without = Tree(_with_option(cast, "compaction", "none"), case.variant.scenario, bench.tree.meter)
     try:
-        return (await _still(case, bench.with_tree(without), case.variant))[0]
+        return (await _still(case, [_uncompacted(bench, case) for bench in benches], case.variant))[0]
     except FuzzturnError:  # it takes the keyword, but not this value
         return "not available"
 
 
-async def _restated(case: Case, bench: Bench) -> tuple[Counterfactual, Visibility | None]:
+def _uncompacted(bench: Bench, case: Case) -> Bench:
+    cast = _with_option(bench.tree.cast, "compaction", "none")
+    return bench.with_tree(Tree(cast, case.variant.scenario, bench.tree.meter))
+
+
+async def _restated(case: Case, benches: Sequence[Bench]) -> tuple[Counterfactual, Visibility | None]:
     if case.failure.constraint is None or case.failing in case.variant.inserted:
         return "not available", None
     statement = case.variant.scenario.constraint(case.failure.constraint).statement
     again = Insert(operator="why", anchor=case.failing, name="restated", user=statement)
-    return await _still(case, bench, case.variant.with_edits([*case.variant.edits, again]))
+    return await _still(case, benches, case.variant.with_edits([*case.variant.edits, again]))
 
 
-async def _still(case: Case, bench: Bench, variant: Variant) -> tuple[Counterfactual, Visibility | None]:
-    """Whether the constraint is still broken (or the same thing still wrong), whatever the judge makes of it."""
-    try:
-        trial = await bench.run(variant, [])
-    except Halted:  # what was found stands, whether or not it can still be explained
-        return "not available", None
-    for failure in trial.failures:
-        if failure.about == case.failure.about:
-            return "still fails", failure.visibility
-    return ("clean" if trial.measured.session.error is None else "not available"), None
+async def _still(case: Case, benches: Sequence[Bench], variant: Variant) -> tuple[Counterfactual, Visibility | None]:
+    """Whether the constraint is still broken (or the same thing still wrong) in any run, whatever the judge says."""
+    ended = False
+    for bench in benches:
+        try:
+            trial = await bench.run(variant, [])
+        except Halted:  # what was found stands, whether or not it can still be explained
+            return "not available", None
+        for failure in trial.failures:
+            if failure.about == case.failure.about:
+                return "still fails", failure.visibility
+        ended = ended or trial.measured.session.error is not None
+    return ("not available" if ended else "clean"), None
 
 
 def _with_option(cast: Cast, key: str, value: str) -> Cast:

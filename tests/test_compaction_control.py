@@ -10,9 +10,10 @@ from fuzzturn.cli.options import choose
 from fuzzturn.cli.staging import Staging
 from fuzzturn.drive import Cast
 from fuzzturn.finding import KINDS
+from fuzzturn.outcome import Outcome
 from fuzzturn.project import Project
 from fuzzturn.scores import JudgeContext
-from fuzzturn.search import Outcome, search
+from fuzzturn.search import search
 
 ROOT = Path(__file__).resolve().parents[1]
 ALL: tuple[JudgeContext, ...] = ("agent", "window", "window+block", "full")

@@ -14,11 +14,12 @@ from fuzzturn.campaign import Campaign, campaign_bench
 from fuzzturn.check import check_scenario
 from fuzzturn.drive import Cast, Meter, drive
 from fuzzturn.measure import Measured, measure
+from fuzzturn.outcome import Finding
 from fuzzturn.project import Project
 from fuzzturn.scenario import Line, Scenario
 from fuzzturn.scenario_file import load_scenario
 from fuzzturn.scores import SERIOUSNESS
-from fuzzturn.search import Finding, search
+from fuzzturn.search import search
 from fuzzturn.session import Compaction, Session, Turn
 from fuzzturn.threshold import Threshold, solve
 from fuzzturn.tree import Tree

@@ -15,9 +15,10 @@ from fuzzturn.case import as_case
 from fuzzturn.checkers import SessionState, milestone
 from fuzzturn.drive import Cast, Meter
 from fuzzturn.finding import finding_order
+from fuzzturn.outcome import Outcome
 from fuzzturn.ports import JudgePrompt, Reply, Verdict
 from fuzzturn.project import Project
-from fuzzturn.search import Outcome, search
+from fuzzturn.search import search
 from fuzzturn.shrink import Problem, shrink
 from fuzzturn.tokens import messages_tokens
 from fuzzturn.trial import Allowance, Trial

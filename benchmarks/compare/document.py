@@ -27,9 +27,10 @@ context), the predicate (same constraint, checker and kind), one run of the uned
 the turn that fails. `pad_to_threshold` is fuzzturn's own: the sizes that it solves to are among those that `pad_turns`
 offers to everybody.
 
-**Turns to first failure** include the run of the unedited script and, for fuzzturn, the check of snapshots, the
-calibration, and the whole batch in which the failure was seen. A search without a failure in 2,000 sessions counts all
-that it spent. For `ddmin+cache` and fuzzturn a beginning that was played before is free; for the others no turn is.
+**Turns to first failure** include the run of the unedited script and, for fuzzturn, the check of snapshots and the
+whole batch in which the failure was seen. A search without a failure in 2,000 sessions counts all that it spent. For
+`ddmin+cache` and fuzzturn a beginning that was played before is free; for the others no turn is. fuzzturn's openings do
+not depend on the seed, so its figures on a fault that they show are the same for every seed.
 
 **Turns to minimal** exclude the starting run, and its beginnings are free for every method. fuzzturn, ddmin and failmin
 begin with the same session: the first failing one of the uniform search (fuzzturn's, where that found none). Hypothesis

@@ -18,7 +18,7 @@ class Row:
     found: bool
     """Whether the search saw a failure within its sessions."""
     find_turns: int | None
-    """Until the first failure was seen, the unedited script and any calibration included; without one, all spent."""
+    """Until the first failure was seen, the unedited script included; without one, all spent."""
     find_sessions: int | None
     start_turns: int | None = None
     """The session that shrinking begins with, cut after the failing turn."""

@@ -22,10 +22,12 @@ from fuzzturn.drive import Meter
 from fuzzturn.errors import FuzzturnError, Halted, InputError, Problem, closest
 from fuzzturn.finding import KINDS, Kind
 from fuzzturn.keep import as_entry
+from fuzzturn.outcome import Finding, Outcome
 from fuzzturn.records import Run, scenario_digest, write_json
-from fuzzturn.report import Names, campaign_json, counted, finding_block, finding_json
+from fuzzturn.report import Names, counted, finding_block
+from fuzzturn.results import campaign_json, finding_json
 from fuzzturn.scenario import Scenario
-from fuzzturn.search import Finding, Outcome, search
+from fuzzturn.search import search
 from fuzzturn.trial import Allowance, Trial
 
 __all__ = ["Budget", "Order", "campaign", "target_kinds"]
@@ -119,6 +121,7 @@ def _campaign(order: Order, scenario: Scenario) -> Campaign:
         batch=staging.chosen.batch,
         workers=staging.chosen.workers,
         kinds=order.kinds,
+        repeats=staging.chosen.repeats,
     )
 
 
@@ -269,9 +272,7 @@ def _remark(
         terminal.note(f"the judge gave no score {counted(times, 'time')}: {reason}")
     if len(reasons) > REASONS_SHOWN:
         terminal.note(f"… and {counted(len(reasons) - REASONS_SHOWN, 'other reason')}; scores.jsonl has them all")
-    if undecided := result["undecided"]:
-        terminal.error(f"{counted(undecided, 'failure')} did not show again in a fresh run, or there was none: "
-                       "the agent, the environment or the judge does not repeat itself")  # fmt: skip
+    _remark_doubts(order, result)
     for line in bill_lines(order.staging.bill):
         terminal.note(line)
     if allowance.stopped is not None and allowance.stopped in STOPPED_BY:
@@ -280,3 +281,17 @@ def _remark(
         terminal.error(f"stopped by {STOPPED_BY[allowance.stopped]} {played}")
         if allowance.because:
             terminal.error(allowance.because)
+
+
+def _remark_doubts(order: Order, result: dict[str, Any]) -> None:
+    """What was seen and is not claimed."""
+    terminal, repeats = order.terminal, order.staging.chosen.repeats
+    if undecided := result["undecided"]:
+        what = f"{counted(undecided, 'failure')} did not show again in a fresh run, or there was none: "
+        if repeats == 1:
+            what += "the agent, the environment or the judge does not repeat itself (--repeats 20 decides by evidence)"
+        else:
+            what = f"{counted(undecided, 'failure')} undecided: too rare to tell, or what was allowed was spent"
+        terminal.error(what)
+    if dismissed := result["dismissed"]:
+        terminal.note(f"{counted(dismissed, 'failure')} dismissed: no more frequent than unrelated ones would be")

@@ -17,6 +17,7 @@ from fuzzturn.cli.options import (
     JudgeOption,
     OfflineOption,
     OutOption,
+    RepeatsOption,
     RubricOption,
     SeedOption,
     WorkersOption,
@@ -48,6 +49,7 @@ def fuzz(
     judge_context: ContextOption = None,
     rubric: RubricOption = None,
     seed: SeedOption = None,
+    repeats: RepeatsOption = None,
     workers: WorkersOption = None,
     batch: BatchOption = None,
     api_base: ApiBaseOption = None,
@@ -67,8 +69,8 @@ def fuzz(
 
     project = find_project()
     given = {"agent": agent, "agent_option": agent_option, "judge": judge, "judge_context": judge_context,
-             "rubric": rubric, "seed": seed, "workers": workers, "batch": batch, "api_base": api_base,
-             "offline": offline, "budget_usd": budget_usd}  # fmt: skip
+             "rubric": rubric, "seed": seed, "repeats": repeats, "workers": workers, "batch": batch,
+             "api_base": api_base, "offline": offline, "budget_usd": budget_usd}  # fmt: skip
     staging = Staging(project, choose(given, project.config, CONTEXTS), out)
     config = project.config
     budget = Budget(

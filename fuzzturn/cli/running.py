@@ -165,7 +165,7 @@ def _show(series: _Series, staging: Staging, terminal: Terminal) -> None:
 def _scored(all_series: Sequence[_Series], asked: int) -> dict[str, Any]:
     """Every session; where scripts were to be played several times, what their runs come to as well."""
     from fuzzturn.repeats import repeats
-    from fuzzturn.report import session_json
+    from fuzzturn.results import session_json
     from fuzzturn.tabulate import repeats_json
 
     sessions = [session_json(trial) | {"sample": k} for series in all_series for k, trial in enumerate(series.trials)]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fuzzturn.cli.staging import Staging
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.corpus import Entry
-    from fuzzturn.search import Finding
+    from fuzzturn.outcome import Finding
 
 
 def shrink(
@@ -52,7 +52,7 @@ def shrink(
     from fuzzturn.project import find_project
     from fuzzturn.records import write_json
     from fuzzturn.replay import missing
-    from fuzzturn.report import finding_json
+    from fuzzturn.results import finding_json
 
     project = find_project()
     given = {"agent": agent, "agent_option": agent_option, "judge": judge, "batch": batch, "api_base": api_base,

@@ -13,11 +13,12 @@ from fuzzturn.cli.options import choose
 from fuzzturn.cli.staging import Staging
 from fuzzturn.drive import Cast
 from fuzzturn.finding import KINDS
+from fuzzturn.outcome import Finding, Outcome
 from fuzzturn.ports import Reply
 from fuzzturn.project import Project
 from fuzzturn.scenario import Constraint, Line, Scenario
 from fuzzturn.scores import JudgeContext
-from fuzzturn.search import Finding, Outcome, search
+from fuzzturn.search import search
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL: tuple[JudgeContext, ...] = ("agent", "window", "window+block", "full")

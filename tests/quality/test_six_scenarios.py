@@ -14,10 +14,11 @@ from fuzzturn.cli.options import choose
 from fuzzturn.cli.staging import Staging
 from fuzzturn.drive import Cast
 from fuzzturn.finding import KINDS
+from fuzzturn.outcome import Outcome
 from fuzzturn.project import Project
 from fuzzturn.project.content import load_module
 from fuzzturn.scores import JudgeContext
-from fuzzturn.search import Outcome, search
+from fuzzturn.search import search
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTEXTS: tuple[JudgeContext, ...] = ("agent", "window+block", "full")
