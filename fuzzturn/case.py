@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fuzzturn.finding import Failure, Pinned
+from fuzzturn.losing import Seen, culprit
 from fuzzturn.rewrite import keep
-from fuzzturn.session import Compaction, Message, ModelCall, ToolCall, Turn
+from fuzzturn.session import Message, ModelCall, ToolCall, Turn
 from fuzzturn.threshold import ANSWER_TOKENS, Threshold, fullness, narrowed
 from fuzzturn.tokens import message_tokens, text_tokens
 from fuzzturn.trial import Trial
 from fuzzturn.variant import PAD_TOKENS_MIN, Pad, Variant
-from fuzzturn.visibility import visibility
 
 __all__ = ["Case", "as_case", "pads_of"]
 
@@ -99,8 +99,13 @@ class Case:
         return replace(self, assumed=left, threshold=next((one for one in left if one.high < UNKNOWN), None))
 
     def assuming(self) -> Case:
-        """The same; where it is not known what decides when the context is compacted, its tokens or messages may."""
-        return self if self.threshold is not None else replace(self, assumed=ASSUMED)
+        """The same; where it is not known what decides when the context is compacted, its tokens or messages may.
+
+        A threshold that this very session contradicts was learned from too few others, and is not known.
+        """
+        if self.threshold is not None and not _contradicts(self.trial.measured.session.turns, self.threshold):
+            return self
+        return replace(self, threshold=None, assumed=ASSUMED)
 
     @cached_property
     def answer(self) -> int:
@@ -138,24 +143,14 @@ class Case:
         return self.variant.spoken.turns[max(spoken, 1) - 1].id
 
     def _culprit(self) -> int | None:
-        """Place of the compaction between the last call that saw the statement and the first that did not."""
+        """Place of the compaction that lost the statement; else of the last one."""
         measured = self.trial.measured
-        culprit: int | None = None
-        pending: int | None = None
-        last: int | None = None
-        constraint = self.failure.constraint and measured.spoken.constraint(self.failure.constraint)
-        ledger = measured.ledgers[self.failure.turn - 1]
-        summaries: list[str] = []
-        for place, turn in enumerate(self.turns):
-            for event in turn.events:
-                if isinstance(event, Compaction):
-                    last, pending = place, place if pending is None else pending
-                    summaries += [event.summary] if event.summary else []
-                elif isinstance(event, ModelCall) and constraint:
-                    seen = visibility(constraint, event.context, summaries, ledger) in ("verbatim", "in_summary")
-                    culprit = None if seen else pending if culprit is None else culprit
-                    pending = None
-        return last if culprit is None else culprit
+        if self.failure.constraint is not None:
+            constraint = measured.spoken.constraint(self.failure.constraint)
+            lost = culprit(Seen(constraint, measured.ledgers[self.failure.turn - 1]), self.turns)
+            if lost is not None:
+                return lost[0] - 1
+        return max((place for place, turn in enumerate(self.turns) if turn.compactions), default=None)
 
 
 def as_case(trial: Trial, pinned: Pinned, threshold: Threshold | None) -> Case | None:

@@ -73,10 +73,10 @@ async def play_cell(
     `growing`: begin with one session at a time. What runs beside the first one that fails is not needed to find it.
     """
     tree, gauge = bench.tree.fork(), gauge.fork()
-    size = 1 if growing else batch
-    at = 0
+    at, batches = 0, 0
     while at < len(cell):
         own = replace(bench, tree=tree, threshold=gauge.threshold)
+        size = min(1 + batches // 2, batch) if growing else batch
         try:
             trials: Sequence[Trial] = await own.run_all(cell[at : at + size])
         except OutOfAllowance as ended:
@@ -87,4 +87,4 @@ async def play_cell(
             gauge.add(trial.measured.session.turns)
         for trial in trials:
             yield Played(trial, tree, gauge)
-        at, size = at + size, min(size + 1, batch)
+        at, batches = at + size, batches + 1

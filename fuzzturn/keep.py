@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from fuzzturn import __version__
 from fuzzturn.corpus import Entry, FingerprintNote, Note, Provenance, RateNote, as_kept, pieces_of
 from fuzzturn.drive import Cast
 from fuzzturn.outcome import Finding
@@ -20,6 +21,7 @@ def as_entry(found: Finding, cast: Cast, judge: FingerprintNote | None, rubric: 
     """Everything that a file needs in order to replay and to be reviewed by itself."""
     failure, kept = found.failure, as_kept(found.trial.variant.spoken)
     return Entry(
+        fuzzturn=__version__,
         finding=found.id,
         kind=failure.kind,
         constraint=failure.constraint,
@@ -33,6 +35,7 @@ def as_entry(found: Finding, cast: Cast, judge: FingerprintNote | None, rubric: 
         judge_context=failure.judge_context,
         blind_in=failure.blind_in,
         failing=RateNote(**asdict(found.failing)),
+        judged=RateNote(**asdict(found.judged)) if found.judged is not None else None,
         minimal=found.minimal,
         why=Note(**asdict(found.why)),
         agent=FingerprintNote(name=cast.name, options=cast.told_options, identity=found.identity),

@@ -8,6 +8,8 @@ CHANGED   still broken, but the judge now scores differently what it scored then
           had asked something that the script has no answer for and is not to blame for what follows
 ERROR     nothing can be said: the agent broke, or the entry cannot be read or played: a name, an option is gone
 
+RARER, MORE OFTEN are for entries that are played several times: see `fuzzturn.rerun`.
+
 A score in a context counts as different only where there are two: one in the entry and one now.
 """
 
@@ -19,6 +21,7 @@ from typing import Literal, TypeAlias
 
 from fuzzturn.corpus import Entry, pieces_of
 from fuzzturn.errors import FuzzturnError, UnknownName
+from fuzzturn.evidence import Rate
 from fuzzturn.finding import BLIND_SCORE, Failure
 from fuzzturn.registry import Registry
 from fuzzturn.scenario import Scenario
@@ -28,7 +31,7 @@ from fuzzturn.variant import Variant
 
 __all__ = ["Outcome", "Replayed", "changed_pieces", "missing", "refused", "replay"]
 
-Outcome: TypeAlias = Literal["FAILING", "FIXED", "CHANGED", "ERROR"]
+Outcome: TypeAlias = Literal["FAILING", "FIXED", "RARER", "MORE OFTEN", "CHANGED", "ERROR"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,8 @@ class Replayed:
     detail: str
     failure: Failure | None = None
     trial: Trial | None = None
+    now: Rate | None = None
+    """How often it was broken, where it was played several times."""
     changed: tuple[str, ...] = ()
     """Registered names whose code is not what it was when the entry was written."""
 

@@ -22,7 +22,7 @@ from fuzzturn.sequential import Decision, Rule, Tally, TwoStage, certain_runs, r
 from fuzzturn.shrink import Problem, shrink
 from fuzzturn.tree import Tree
 from fuzzturn.trial import Bench, OutOfAllowance, Trial, together
-from fuzzturn.variant import Variant
+from fuzzturn.variant import Edit, Variant
 
 __all__ = ["CONFIRM", "Fresh", "Nothing", "Samples", "Shrunk", "shrink_sampled"]
 
@@ -67,8 +67,19 @@ class _Runs:
     hit: Trial | None = None
     """The one that failed latest in the session: cut there, all the others fail as well."""
     miss: Trial | None = None
-    disowned: bool = False
-    """It was accepted, and runs that had no part in that say otherwise."""
+
+
+@dataclass(slots=True)
+class _Evidence:
+    """All that was played for decisions."""
+
+    runs: dict[tuple[str, tuple[Edit, ...]], _Runs] = field(default_factory=dict)
+    """By words and edits. Other edits to the same words are other turns to the reducer; playing them anew is free."""
+    disowned: set[str] = field(default_factory=set)
+    """Words of sessions that were accepted, while runs that had no part in that say otherwise."""
+
+    def of(self, variant: Variant) -> _Runs:
+        return self.runs.setdefault((variant.key, variant.edits), _Runs())
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,7 @@ class _Doubtful(Problem):
 
     samples: Samples = field(kw_only=True)
     rule: Rule = field(kw_only=True)
-    evidence: dict[str, _Runs] = field(default_factory=dict)
+    evidence: _Evidence = field(kw_only=True)
 
     @property
     def contexts(self) -> Sequence[JudgeContext] | None:
@@ -94,13 +105,13 @@ class _Doubtful(Problem):
 
     async def decided(self, variant: Variant) -> Decision:
         """Play the session until the rule decides. Raises OutOfAllowance where it may not be played again."""
-        runs = self.evidence.setdefault(variant.key, _Runs())
-        while (count := certain_runs(self.rule, runs.tally)) and not runs.disowned:
+        runs = self.evidence.of(variant)
+        while count := certain_runs(self.rule, runs.tally):
             first = runs.tally.n + 1
             played = [self.samples.of(first + i).run(variant, self.contexts) for i in range(count)]
             for trial in await together(played, self.bench.allowance):
                 self._note(runs, trial)
-        return "reject" if runs.disowned else self.rule.decide(runs.tally)
+        return "reject" if variant.key in self.evidence.disowned else self.rule.decide(runs.tally)
 
     def _note(self, runs: _Runs, trial: Trial) -> None:
         failure = _matching(trial, self.pinned)
@@ -111,13 +122,13 @@ class _Doubtful(Problem):
             runs.hit = trial
 
     def _shown(self, variant: Variant) -> Trial:
-        runs = self.evidence[variant.key]
-        accepted = not runs.disowned and self.rule.decide(runs.tally) == "accept"
-        shown = runs.hit if accepted else runs.miss
-        if shown is None:  # disowned although it never missed: nothing of it failed afresh, and that is what counts
+        runs, disowned = self.evidence.of(variant), variant.key in self.evidence.disowned
+        if not disowned and self.rule.decide(runs.tally) == "accept":
             assert runs.hit is not None
-            return replace(runs.hit, failures=())
-        return shown
+            return runs.hit
+        shown = runs.miss or runs.hit
+        assert shown is not None
+        return replace(shown, failures=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +171,7 @@ async def shrink_sampled(
     undecided; where it ends later, the smallest session so far that was decided is the result, not minimal.
     """
     samples = Samples(problem.bench)
-    evidence: dict[str, _Runs] = {}
+    evidence = _Evidence()
     fresh = _FreshRuns(samples, problem.pinned, runs)
 
     def doubting(by: Rule) -> _Doubtful:
@@ -173,7 +184,7 @@ async def shrink_sampled(
                 continue
         except OutOfAllowance:
             return "undecided"
-        tally = evidence[start.variant.key].tally
+        tally = evidence.of(start.variant).tally
         nothing = "undecided"  # it fails, but too rarely, or what came of it was luck
         if (chosen := rule or rule_for(tally.k / tally.n)) is None:
             continue
@@ -184,9 +195,9 @@ async def shrink_sampled(
 
 async def _shrunk(start: Case, problem: _Doubtful, fresh: _FreshRuns) -> tuple[Case, bool, Fresh] | None:
     """The result that holds afresh. One that was luck is disowned, and the way there gone again, for nothing."""
-    evidence = problem.evidence[start.variant.key]
-    assert evidence.hit is not None
-    begin = as_case(evidence.hit, problem.pinned, start.threshold)
+    seen = problem.evidence.of(start.variant).hit
+    assert seen is not None
+    begin = as_case(seen, problem.pinned, start.threshold)
     assert begin is not None
     for _ in range(ATTEMPTS):
         small, complete = await shrink(begin, problem)
@@ -195,7 +206,7 @@ async def _shrunk(start: Case, problem: _Doubtful, fresh: _FreshRuns) -> tuple[C
             return small, complete, shown
         if small.variant.key == begin.variant.key:
             return None
-        problem.evidence.setdefault(small.variant.key, _Runs()).disowned = True
+        problem.evidence.disowned.add(small.variant.key)
     return None
 
 

@@ -15,15 +15,13 @@ from fuzzturn.case import Case
 from fuzzturn.drive import Cast
 from fuzzturn.errors import FuzzturnError, Halted
 from fuzzturn.finding import Failure
-from fuzzturn.ledger import Ledger
+from fuzzturn.losing import Seen, culprit
 from fuzzturn.measure import Measured
-from fuzzturn.scenario import Constraint
 from fuzzturn.scores import JudgeContext, Visibility
-from fuzzturn.session import Chat, Compaction, ModelCall, Turn
+from fuzzturn.session import Compaction
 from fuzzturn.tree import Tree
 from fuzzturn.trial import Bench
 from fuzzturn.variant import Insert, Variant
-from fuzzturn.visibility import visibility
 
 __all__ = ["Counterfactual", "Mechanism", "Why", "explain", "loss"]
 
@@ -73,42 +71,12 @@ def loss(measured: Measured, failure: Failure) -> tuple[Mechanism, int | None]:
         return "visible_ignored", None
     if failure.visibility == "stale":
         return "stale_version", None
-    seen = _Seen(measured.spoken.constraint(failure.constraint), measured.ledgers[failure.turn - 1])
-    culprit = _culprit(seen, measured.session.turns[: failure.turn])
-    return ("unknown", None) if culprit is None else (_verdict(seen, culprit[1]), culprit[0])
+    seen = Seen(measured.spoken.constraint(failure.constraint), measured.ledgers[failure.turn - 1])
+    lost = culprit(seen, measured.session.turns[: failure.turn])
+    return ("unknown", None) if lost is None else (_verdict(seen, lost[1]), lost[0])
 
 
-def _culprit(seen: _Seen, turns: Sequence[Turn]) -> tuple[int, Compaction] | None:
-    """The compaction between the last call that saw the constraint and the first that did not, and its turn."""
-    culprit: tuple[int, Compaction] | None = None
-    pending: tuple[int, Compaction] | None = None
-    for n, event in ((turn.n, event) for turn in turns for event in turn.events):
-        if isinstance(event, Compaction):
-            pending = pending or (n, event)
-            seen.learn(event)
-        elif isinstance(event, ModelCall):
-            culprit = None if seen.in_(event.context) else culprit or pending
-            pending = None
-    return culprit
-
-
-class _Seen:
-    """Whether one constraint can be seen in a list of messages, given the summaries known so far."""
-
-    def __init__(self, constraint: Constraint, ledger: Ledger) -> None:
-        self._constraint = constraint
-        self._ledger = ledger
-        self._summaries: list[str] = []
-
-    def learn(self, compaction: Compaction) -> None:
-        if compaction.summary:
-            self._summaries.append(compaction.summary)
-
-    def in_(self, messages: Sequence[Chat] | None) -> bool:
-        return visibility(self._constraint, messages, self._summaries, self._ledger) in ("verbatim", "in_summary")
-
-
-def _verdict(seen: _Seen, compaction: Compaction) -> Mechanism:
+def _verdict(seen: Seen, compaction: Compaction) -> Mechanism:
     if compaction.summariser_input is None:
         return "unknown"
     return "lost_by_summariser" if seen.in_(compaction.summariser_input) else "never_reached_summariser"

@@ -1,4 +1,4 @@
-"""Fixtures that tests of models share."""
+"""What all tests share: no CI of anybody's, and one connection for those of models."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import warnings
 from collections.abc import Iterator
 
 import pytest
+
+# Else this suite, run by GitHub, would write into the summary of its own job.
+for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+    os.environ.pop(name, None)
 
 
 @pytest.fixture(scope="session")

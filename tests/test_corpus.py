@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import kit
+from entries import entry
 from fuzzturn.checkers import SessionState
 from fuzzturn.corpus import Entry, load_entry, save_entry
 from fuzzturn.document import dump, load
@@ -26,21 +27,6 @@ ASKS = Assertion.model_validate(
         "must_call": ({"name": "buy", "times": 2},),
     }
 )
-
-
-def entry(**fields: Any) -> Entry:
-    """The entry of a toy blind spot, with other fields."""
-    given: dict[str, Any] = {
-        "finding": "0a1b2c3d", "kind": "blind_spot", "constraint": "cap", "checker": "under_cap", "turn": 7,
-        "turn_id": "buy", "detail": "spent [90]", "call": "buy", "visibility": "absent", "judge_context": "agent",
-        "blind_in": ("agent",), "failing": {"k": 1, "n": 1, "low": 0.2, "high": 1.0}, "minimal": True,
-        "why": {"mechanism": "unknown", "no_compaction": "clean", "restated": "clean", "judge": {"agent": 4}},
-        "agent": {"name": "buyer"}, "judge": {"name": "toy"}, "rubric": kit.RUBRIC.model_dump(by_alias=True),
-        "provenance": {"scenario": "lamp", "operators": ("pad",), "seed": 0, "turns_found": 9, "tokens_found": 99,
-                       "turns": 7, "tokens": 70},
-        "scenario": scenario_to_data(kit.scenario()),
-    }  # fmt: skip
-    return Entry.model_validate(given | fields)
 
 
 def edited(tmp_path: Path, old: str, new: str) -> Path:

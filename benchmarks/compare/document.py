@@ -35,6 +35,8 @@ not depend on the seed, so its figures on a fault that they show are the same fo
 **Turns to minimal** exclude the starting run, and its beginnings are free for every method. fuzzturn, ddmin and failmin
 begin with the same session: the first failing one of the uniform search (fuzzturn's, where that found none). Hypothesis
 can only shrink what it found itself. fuzzturn and `ddmin+cache` reuse all beginnings, the others the starting run's.
+fuzzturn's reducer is given what 25 sessions of the campaign have told of the agent's threshold: a campaign shrinks when
+its sessions are played (200 by default), so that costs nothing more. ddmin and failmin have no use for it.
 *Without shrinking pads:* with the reducer's pass for that left out; ddmin and failmin never make filler shorter.
 
 **Judge calls** are those while shrinking; for fuzzturn and `ddmin+cache` the same question is asked once.
@@ -49,7 +51,8 @@ tokens, so one size of filler and one interruption stand for all.)
 **Bound:** the final session once and one run per single deletion, beginnings reused; no method can prove less.
 
 Figures are median / 90th percentile (nearest rank) over all faults and seeds; those of shrinking are over the runs that
-found something to shrink. `machine` is slow and has fewer runs, see the column.
+found something to shrink. `given` and `machine` are slow and have fewer runs, see the column; `machine` those of seeds
+0 to 4.
 
 What a campaign of one's own would cost is told in the same unit:
 

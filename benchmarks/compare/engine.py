@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import fuzzturn.shrink as reducer
 from fuzzturn.case import Case, as_case
+from fuzzturn.cells import CELL_SESSIONS
 from fuzzturn.drive import Meter
 from fuzzturn.finding import Pinned
 from fuzzturn.passes import PASSES, Pass
@@ -36,11 +37,14 @@ class Found:
     sessions: int = 0
     variant: Variant | None = None
     threshold: Threshold | None = None
-    """Where the agent's compaction begins, as the search measured it; its turns are among `turns`."""
+    """Where the agent's compaction begins, as a campaign of 25 sessions, or up to the first failure, has learned it."""
 
 
 async def find(world: World) -> Found:
-    """Run a campaign until its first failure. A batch is played as a whole, and counted as a whole."""
+    """Run a campaign until its first failure, and for 25 sessions at least, whose turns count up to the failure only.
+
+    A batch is played as a whole, and counted as a whole.
+    """
     found = await _find(world, _FEW)
     return found if found.variant is not None else await _find(world, LIMIT)
 
@@ -48,13 +52,17 @@ async def find(world: World) -> Found:
 async def _find(world: World, sessions: int) -> Found:
     found = Found()
     allowance = Allowance(Meter())
+    heard = 0
 
     def hear(trial: Trial) -> None:
+        nonlocal heard
+        heard += 1
         if found.variant is None:
             found.sessions += 1
             if wrong(trial) is not None:
                 found.variant, found.turns = trial.variant, allowance.meter.agent_turns
-                allowance.interrupt()
+        if found.variant is not None and heard > CELL_SESSIONS:
+            allowance.interrupt()
 
     outcome = await search(world.campaign(sessions), hear, allowance)
     found.threshold = outcome.threshold

@@ -20,17 +20,19 @@ from .spent import Spent
 from .uniform import Tried, by_ddmin, by_failmin, first_failure, has_failmin
 from .world import World
 
-__all__ = ["MACHINE_SEEDS", "METHODS", "available", "rows"]
+__all__ = ["MACHINE_SEEDS", "METHODS", "SLOW", "available", "rows"]
 
 METHODS: Mapping[str, str] = {
     "fuzzturn": "the engine's search; its reducer, with all beginnings reused",
-    "given": "Hypothesis @given over the engine's variants, its own shrinker",
+    "given": "Hypothesis @given over the engine's variants, its own shrinker; few seeds",
     "machine": "Hypothesis RuleBasedStateMachine, its own shrinker; 5 seeds",
     "ddmin": "uniform random sessions; ddmin over turns, every candidate played from where it leaves the starting run",
     "ddmin+cache": "the same with a cache of model responses: no beginning is played twice",
     "failmin": "uniform random sessions; the package failmin over turns, which remembers verdicts but no beginnings",
 }
 MACHINE_SEEDS = 5
+SLOW = ("given", "machine")
+"""Run on a few seeds only."""
 
 
 def available(methods: Sequence[str]) -> list[str]:

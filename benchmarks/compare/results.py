@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.faults.planted import FAULTS
 
-from .methods import METHODS
+from .methods import METHODS, SLOW
 from .row import Row
 
 __all__ = ["Results", "load"]
@@ -36,8 +36,13 @@ class Results:
         return [method for method in methods if (fault, seed, method) not in self.rows]
 
     def chosen(self, faults: Sequence[str], seeds: Sequence[int], methods: Sequence[str]) -> list[Row]:
-        """The rows there are of those, in order of the faults, the methods and the seeds."""
-        keys = ((fault, seed, method) for fault in faults for method in methods for seed in seeds)
+        """The rows there are of those, in order of the faults, the methods and the seeds.
+
+        Of a slow method that was run on none of the seeds, those of other seeds.
+        """
+        there = {method: {seed for _, seed, of in self.rows if of == method} for method in methods}
+        wanted = {m: seeds if m not in SLOW or there[m] & set(seeds) else sorted(there[m]) for m in methods}
+        keys = ((fault, seed, method) for fault in faults for method in methods for seed in wanted[method])
         return [self.rows[key] for key in keys if key in self.rows]
 
     def cpu_seconds(self, faults: Sequence[str], seeds: Sequence[int]) -> float:

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from fuzzturn import __version__
-from fuzzturn.cli import checking, fuzzing, making, proxying, replaying, rubrics, running, schemas, shrinking
+from fuzzturn.cli import checking, corpora, fuzzing, making, proxying, replaying, rubrics, running, schemas, shrinking
 from fuzzturn.errors import FuzzturnError, Halted, InternalError
 
 __all__ = ["app", "main"]
@@ -58,6 +58,7 @@ app.command("shrink")(shrinking.shrink)
 app.command("replay")(replaying.replay)
 app.command("proxy")(proxying.proxy)
 app.add_typer(rubrics.app, name="rubric")
+app.add_typer(corpora.app, name="corpus")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -14,26 +14,25 @@ from pathlib import Path
 from typing import Any
 
 from fuzzturn.campaign import Campaign
+from fuzzturn.cli.keeping import keep_and_show
 from fuzzturn.cli.spending import STOPPED_BY, bill_lines, check_prices, spent_on_models
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
-from fuzzturn.corpus import Entry, entry_path, load_entry, save_entry
+from fuzzturn.cli.told import Told
 from fuzzturn.drive import Meter
-from fuzzturn.errors import FuzzturnError, Halted, InputError, Problem, closest
-from fuzzturn.finding import KINDS, Kind
-from fuzzturn.keep import as_entry
+from fuzzturn.errors import FuzzturnError, Halted
+from fuzzturn.finding import Kind
 from fuzzturn.outcome import Finding, Outcome
 from fuzzturn.records import Run, scenario_digest, write_json
-from fuzzturn.report import Names, counted, finding_block
-from fuzzturn.results import campaign_json, finding_json
+from fuzzturn.report import counted
+from fuzzturn.results import campaign_json
 from fuzzturn.scenario import Scenario
 from fuzzturn.search import search
 from fuzzturn.trial import Allowance, Trial
 
-__all__ = ["Budget", "Order", "campaign", "target_kinds"]
+__all__ = ["Budget", "Order", "campaign"]
 
 FOUND, ONLY_ERRORS, CAPPED, INTERRUPTED = 1, 3, 4, 130
-TARGETS = ("any", *KINDS)
 REASONS_SHOWN = 4
 
 
@@ -56,15 +55,7 @@ class Order:
     kinds: Sequence[Kind]
     json_file: Path | None = None
     terminal: Terminal = field(default_factory=Terminal)
-
-
-def target_kinds(target: str) -> tuple[Kind, ...]:
-    """The kinds that a target names. A blind spot is a violation, so `violation` names both."""
-    if target not in TARGETS:
-        raise InputError(Problem(what=f"no target is called {target!r}", accepted=closest(target, TARGETS)))
-    if target == "violation":
-        return ("blind_spot", "violation")
-    return tuple(kind for kind in KINDS if target in ("any", kind))
+    told: Told = field(default_factory=Told)
 
 
 def campaign(order: Order) -> int:
@@ -94,7 +85,9 @@ def campaign(order: Order) -> int:
         except FuzzturnError as error:  # somebody's code broke its port in mid-campaign: the scenarios before are kept
             misbehaved = error
             break
+        shown = len(blocks)
         pairs.append((outcome, [_keep(found, each, order, run, blocks) for found in outcome.found]))
+        order.told.searched(*pairs[-1], blocks[shown:])
     result = _result(order, run, pairs, time.perf_counter() - begun)
     run.close(result | {"stopped": allowance.stopped})
     if order.json_file is not None:
@@ -136,6 +129,7 @@ async def _search(campaign: Campaign, order: Order, run: Run, allowance: Allowan
             nonlocal heard, wrong
             session = f"{name}-{heard:05d}"
             run.session(session, trial.variant, trial.measured, campaign.registry, **fixed)
+            order.told.played(name, trial)
             heard, wrong = heard + 1, wrong + bool(trial.failures)
             tell(heard, wrong, allowance.meter.agent_turns - begun)
 
@@ -166,46 +160,10 @@ def _interrupts(allowance: Allowance, terminal: Terminal) -> None:
 
 def _keep(found: Finding, campaign: Campaign, order: Order, run: Run, blocks: list[str]) -> dict[str, Any]:
     """Write the finding's entry; what there is to say of it is added to `blocks`."""
-    entry = as_entry(found, campaign.cast, order.staging.judge_note, campaign.rubric, campaign.registry)
-    corpus = order.staging.home / "corpus"
-    path = entry_path(entry, corpus)
-    regressed = _was_fixed(path, order.terminal)
-    if regressed:
-        blocks.append(f"REGRESSED {entry.finding}: {_from_here(path)} is marked fixed and stays as it is; see below")
-    try:
-        path = save_entry(entry, corpus, beside=regressed, redaction=order.staging.redaction)
-        again = f"fuzzturn replay {_from_here(path)}{order.staging.agent_words}"
-        record = finding_json(found, corpus_file=_from_here(path))
-    except InputError as error:  # the other findings, and what is recorded of this one, are kept all the same
-        again, record = f"it has no corpus file: {error}", finding_json(found, corpus_file=None)
-    blocks.append(_block(found, entry, order, again))
-    run.append("findings", {"schema": 1, "run": run.id} | record)
-    return record
-
-
-def _from_here(path: Path) -> str:
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
-
-
-def _was_fixed(path: Path, terminal: Terminal) -> bool:
-    """Whether the finding has an entry already, marked fixed. One that cannot be read is written anew."""
-    if not path.is_file():
-        return False
-    try:
-        return load_entry(path).status == "fixed"
-    except InputError as error:
-        terminal.error(f"{error}\n{path} could not be read and is written anew, as open")
-        return False
-
-
-def _block(found: Finding, entry: Entry, order: Order, again: str) -> str:
-    names = Names(
-        agent=entry.agent.name,
-        agent_identity=found.identity,
-        judge=entry.judge.identity or entry.judge.name if entry.judge else "none",
-        rubric=entry.rubric.rubric_id,
-    )
-    return finding_block(found, names=names, again=again, width=order.terminal.width) + "\n\n"
+    kept = keep_and_show(found, campaign, order.staging, order.terminal)
+    blocks += kept.blocks
+    run.append("findings", {"schema": 1, "run": run.id} | kept.record)
+    return kept.record
 
 
 def _result(

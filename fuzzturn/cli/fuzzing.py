@@ -15,6 +15,8 @@ from fuzzturn.cli.options import (
     ContextOption,
     JsonOption,
     JudgeOption,
+    JunitOption,
+    NdjsonOption,
     OfflineOption,
     OutOption,
     RepeatsOption,
@@ -56,14 +58,18 @@ def fuzz(
     offline: OfflineOption = False,
     out: OutOption = None,
     json_file: JsonOption = None,
+    junit: JunitOption = None,
+    ndjson: NdjsonOption = None,
 ) -> int:
     """Vary the scenarios, find violations and blind spots, shrink each and keep it in the corpus.
 
     Example: fuzzturn fuzz scenarios/orbit/lisbon_offsite.yaml --seed 7
     """  # fmt: skip
-    from fuzzturn.cli.campaigning import Budget, Order, campaign, target_kinds
+    from fuzzturn.cli.campaigning import Budget, Order, campaign
     from fuzzturn.cli.spending import foretell
     from fuzzturn.cli.staging import Staging
+    from fuzzturn.cli.targeting import target_kinds
+    from fuzzturn.cli.telling import Outputs, telling
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.project import find_project
 
@@ -80,5 +86,12 @@ def fuzz(
     )
     kinds = target_kinds(target or config.get("target", "any"))
     terminal = Terminal(staging.redaction)
-    order = Order(staging, staging.scenarios(scenarios), budget, kinds, json_file, terminal)
-    return foretell(order) if dry_run else campaign(order)
+    with telling("fuzz", Outputs() if dry_run else Outputs(junit, ndjson), staging, terminal) as told:
+        order = Order(staging, staging.scenarios(scenarios), budget, kinds, json_file, terminal, told)
+        if dry_run:
+            return foretell(order)
+        paths = [project.find_scenario(name) for name in scenarios] if scenarios else project.scenario_paths()
+        told.started({path.stem: path for path in paths}, {"seed": staging.chosen.seed, "kinds": kinds})
+        code = campaign(order)
+        told.ended(code)
+    return code

@@ -15,8 +15,8 @@ from fuzzturn.scores import JudgeContext
 
 __all__ = [
     "AgentOption", "AgentOptionOption", "ApiBaseOption", "BatchOption", "Chosen", "ContextOption", "JsonOption",
-    "JudgeOption", "OfflineOption", "OutOption", "RepeatsOption", "RubricOption", "SeedOption",
-    "WorkersOption", "choose",
+    "JudgeOption", "JunitOption", "NdjsonOption", "OfflineOption", "OutOption", "RepeatsOption", "RubricOption",
+    "SeedOption", "WorkersOption", "choose",
 ]  # fmt: skip
 
 AgentOption: TypeAlias = Annotated[
@@ -69,16 +69,18 @@ def _folder(folder: Path | None) -> Path | None:
     return folder
 
 
-def _file(file: Path | None) -> Path | None:
+def _file(option: typer.CallbackParam, file: Path | None) -> Path | None:
     """A file that is there or can be made, likewise."""
     if file is None:
         return None
+    name = option.opts[0]
     if file.is_dir():
-        raise InputError(Problem(file=str(file), what="--json: this is a folder", accepted="the name of a file"))
+        raise InputError(Problem(file=str(file), what=f"{name}: this is a folder", accepted="the name of a file"))
     if not (folder := file.absolute().parent).is_dir():
-        raise InputError(Problem(file=str(file), what="--json: its folder does not exist", accepted="an existing one"))
+        what, accepted = f"{name}: its folder does not exist", "an existing one"
+        raise InputError(Problem(file=str(file), what=what, accepted=accepted))
     if not os.access(file if file.exists() else folder, os.W_OK):
-        raise InputError(Problem(file=str(file), what="--json: it may not be written", accepted="another place"))
+        raise InputError(Problem(file=str(file), what=f"{name}: it may not be written", accepted="another place"))
     return file
 
 
@@ -88,6 +90,12 @@ OutOption: TypeAlias = Annotated[
 ]
 JsonOption: TypeAlias = Annotated[
     Path | None, typer.Option("--json", callback=_file, help="write the result as JSON to this file")
+]
+JunitOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--junit", callback=_file, help="write the result as JUnit XML to this file")
+]
+NdjsonOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--ndjson", callback=_file, help="write each event to this file as it happens, as JSON")
 ]
 
 CONTEXTS: tuple[JudgeContext, ...] = get_args(JudgeContext)
@@ -109,6 +117,8 @@ class Chosen:
     """False where the judge is only the default."""
     agent_given: bool
     """False where the agent is only the default."""
+    repeats_given: bool = False
+    """False where their number is only the default."""
     api_base: str | None = None
     offline: bool = False
     budget_usd: float | None = None
@@ -134,6 +144,7 @@ def choose(given: Mapping[str, Any], config: Mapping[str, Any], contexts: Sequen
         batch=pick("batch", 8),
         rubric=pick("rubric", None),
         judge_given=given.get("judge") is not None or "judge" in config,
+        repeats_given=given.get("repeats") is not None or "repeats" in config,
         agent_given=given.get("agent") is not None or "agent" in config,
         api_base=_address(pick("api_base", None)),
         offline=bool(given.get("offline")) or config.get("offline", False),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,8 +15,11 @@ from fuzzturn.cli.options import (
     ApiBaseOption,
     JsonOption,
     JudgeOption,
+    JunitOption,
+    NdjsonOption,
     OfflineOption,
     OutOption,
+    RepeatsOption,
     choose,
 )
 from fuzzturn.errors import Halted, InputError, PortError, UnknownName
@@ -39,37 +42,50 @@ def replay(
     agent: AgentOption = None,
     agent_option: AgentOptionOption = None,
     judge: JudgeOption = None,
+    repeats: RepeatsOption = None,
     api_base: ApiBaseOption = None,
     offline: OfflineOption = False,
     out: OutOption = None,
     json_file: JsonOption = None,
+    junit: JunitOption = None,
+    ndjson: NdjsonOption = None,
 ) -> int:
-    """Replay corpus entries: FAILING, FIXED, CHANGED or ERROR.
+    """Replay corpus entries: FAILING, FIXED, RARER, MORE OFTEN, CHANGED or ERROR.
+
+    An entry of an agent that does not repeat itself is played as often as its rate was measured by, or --repeats times.
 
     Example: fuzzturn replay corpus/lisbon_offsite/1a2b3c4d.yaml --agent-option compaction=none
     """
     from fuzzturn.cli.staging import Staging
+    from fuzzturn.cli.telling import Outputs, telling
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.project import find_project
     from fuzzturn.records import SCHEMA, write_json
 
     project = find_project()
-    given = {"agent": agent, "agent_option": agent_option, "judge": judge, "api_base": api_base, "offline": offline}
+    given = {"agent": agent, "agent_option": agent_option, "judge": judge, "repeats": repeats, "api_base": api_base,
+             "offline": offline}  # fmt: skip
     staging = Staging(project, choose(given, project.config, ("window+block",)), out)
     terminal, results, codes = Terminal(staging.redaction), [], [0]
-    paths = entry_paths(entries, staging.home / "corpus")
-    for path in paths:
-        entry, replayed = _outcome(path, staging, alone=len(paths) == 1)
-        _tell(terminal, path, entry, replayed)
-        codes.append(_code(entry, replayed, strict))
-        results.append({"file": str(path), "finding": entry.finding if entry else None,
-                        "status": entry.status if entry else None, "outcome": replayed.outcome,
-                        "detail": replayed.detail})  # fmt: skip
-    if not results:
-        terminal.say("there is nothing to replay")
-    if json_file is not None:
-        write_json(json_file, {"schema": SCHEMA, "replayed": results}, staging.redaction)
-    return min(codes, key=PRECEDENCE.index)
+    with telling("replay", Outputs(junit, ndjson), staging, terminal) as told:
+        paths = entry_paths(entries, staging.home / "corpus")
+        told.started({str(path): path for path in paths}, {"strict": strict})
+        for path in paths:
+            entry, replayed = outcome_of(path, staging, alone=len(paths) == 1)
+            _tell(terminal, path, entry, replayed)
+            codes.append(_code(entry, replayed, strict))
+            told.replayed(path, entry, replayed, codes[-1])
+            results.append({"file": str(path), "finding": entry.finding if entry else None,
+                            "status": entry.status if entry else None, "outcome": replayed.outcome,
+                            "detail": replayed.detail,
+                            **({} if replayed.now is None else {"now": asdict(replayed.now)})})  # fmt: skip
+        if not results:
+            terminal.say("there is nothing to replay")
+        if json_file is not None:
+            write_json(json_file, {"schema": SCHEMA, "replayed": results}, staging.redaction)
+        code = min(codes, key=PRECEDENCE.index)
+        told.ended(code)
+    return code
 
 
 def entry_paths(given: list[str] | None, corpus: Path) -> list[Path]:
@@ -93,14 +109,15 @@ def _entries(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.yaml") if path.is_file())
 
 
-def _outcome(path: Path, staging: Staging, *, alone: bool) -> tuple[Entry | None, Replayed]:
+def outcome_of(path: Path, staging: Staging, *, alone: bool) -> tuple[Entry | None, Replayed]:
     """What became of one entry; None where it cannot be read. One that is bad does not keep the others from it.
 
     Raises InputError where it is the only one and cannot be read; and InputError or PortError for what the command or
     the project asks for (agent, judge, options), since no entry is to blame for that.
     """
     from fuzzturn.corpus import load_entry
-    from fuzzturn.replay import missing, refused, replay
+    from fuzzturn.replay import missing, refused
+    from fuzzturn.rerun import rerun
 
     try:
         entry = load_entry(path)
@@ -111,13 +128,13 @@ def _outcome(path: Path, staging: Staging, *, alone: bool) -> tuple[Entry | None
     spoken = entry.spoken(str(path))
     try:
         ready = as_recorded(staging, entry)
-        bench = _bench(ready, entry, spoken)
+        benches = _benches(ready, entry, spoken)
     except UnknownName as error:
         if _asked_for(error.kind, staging):
             raise
         return entry, missing(entry, error)
     try:
-        return entry, asyncio.run(replay(entry, spoken, bench))
+        return entry, asyncio.run(rerun(entry, spoken, benches))
     except UnknownName as error:
         return entry, missing(entry, error)
     except Halted as error:
@@ -141,15 +158,21 @@ def _asked(staging: Staging, ready: Staging) -> bool:
     return given and chosen.agent_options == ready.chosen.agent_options
 
 
-def _bench(ready: Staging, entry: Entry, spoken: Scenario) -> Bench:
+def _benches(ready: Staging, entry: Entry, spoken: Scenario) -> list[Bench]:
+    """One for each run, each of another sample."""
     from fuzzturn.drive import Meter
     from fuzzturn.measure import Jury
     from fuzzturn.tree import Tree
     from fuzzturn.trial import Bench
 
-    meter = Meter()
+    meter, cast = Meter(), ready.cast(spoken)
     jury = Jury(ready.judge, ready.judge_name, entry.rubric, _contexts(entry), meter)
-    return Bench(Tree(ready.cast(spoken), spoken, meter), ready.registry, jury, asyncio.Semaphore(1))
+    runs = max(ready.chosen.repeats, 1) if ready.chosen.repeats_given else entry.failing.n
+    casts = [replace(cast, sample=sample) for sample in range(runs)]
+    return [
+        Bench(Tree(each, spoken, meter), ready.registry, jury.afresh(each.sample), asyncio.Semaphore(1))
+        for each in casts
+    ]
 
 
 def _tell(terminal: Terminal, path: Path, entry: Entry | None, replayed: Replayed) -> None:
@@ -158,7 +181,7 @@ def _tell(terminal: Terminal, path: Path, entry: Entry | None, replayed: Replaye
     for line in replayed.detail.splitlines():
         terminal.say(f"         {line}")
     if entry is not None and entry.status == "open" and replayed.outcome == "FIXED":
-        terminal.say("         write `status: fixed` into it, and replay exits 1 when it fails again")
+        terminal.say(f"         `fuzzturn corpus mark {path} --fixed`, and replay exits 1 when it fails again")
     if replayed.changed:
         terminal.say(f"         note: changed since this entry was written: {', '.join(replayed.changed)}")
 
@@ -203,6 +226,8 @@ def _contexts(entry: Entry) -> Any:
 def _code(entry: Entry | None, replayed: Replayed, strict: bool) -> int:
     if entry is None or replayed.outcome == "ERROR":
         return ERROR
-    if replayed.outcome == "CHANGED":
+    if replayed.outcome in ("CHANGED", "MORE OFTEN"):
         return REGRESSION
+    if replayed.outcome == "RARER":
+        return REGRESSION if strict else 0
     return REGRESSION if replayed.outcome == "FAILING" and (strict or entry.status == "fixed") else 0

@@ -82,26 +82,35 @@ def _one(name: str, corpus: Path) -> Path:
     return paths[0]
 
 
-def _report(staging: Staging, campaign: Campaign, kept: Entry, found: Finding, path: Path, terminal: Terminal) -> Path:
+def _report(staging: Staging, campaign: Campaign, kept: Entry, shrunk: Finding, path: Path, terminal: Terminal) -> Path:
     """Print what it shrank to, and keep it where it is smaller."""
-    from fuzzturn.corpus import save_entry
+    from fuzzturn.cli.showing import from_here
+    from fuzzturn.corpus import keep_entry, meet, write_entry
     from fuzzturn.keep import as_entry
     from fuzzturn.report import Names, finding_block
 
-    fresh = as_entry(found, campaign.cast, staging.judge_note, kept.rubric, staging.registry)
-    if (fresh.provenance.turns, fresh.provenance.tokens) >= (kept.provenance.turns, kept.provenance.tokens):
+    fresh = as_entry(shrunk, campaign.cast, staging.judge_note, kept.rubric, staging.registry)
+    if fresh.size >= kept.size:
         terminal.say(
             f"{path} is as small as it gets: {kept.provenance.turns} turns, {kept.provenance.tokens} tokens said"
         )
         return path
     sizes = {"turns": fresh.provenance.turns, "tokens": fresh.provenance.tokens}
-    history = kept.provenance.model_copy(update=sizes)
-    smaller = fresh.model_copy(update={"status": kept.status, "provenance": history})
-    shown = save_entry(smaller, staging.home / "corpus", redaction=staging.redaction)
-    names = Names(agent=campaign.cast.name, agent_identity=found.identity, judge=staging.judge_name,
+    found = fresh.model_copy(update={"provenance": kept.provenance.model_copy(update=sizes)})
+    smaller = meet(kept, found).entry.model_copy(update={"seen": kept.seen})  # nobody has found it once more
+    shown = path
+    if smaller.finding == kept.finding:
+        write_entry(smaller, path, redaction=staging.redaction)
+    else:  # the smaller session loses the constraint otherwise, and so is another finding
+        shown = keep_entry(found, staging.home / "corpus", redaction=staging.redaction).path
+    names = Names(agent=campaign.cast.name, agent_identity=shrunk.identity, judge=staging.judge_name,
                   rubric=kept.rubric.rubric_id)  # fmt: skip
-    again = f"fuzzturn replay {shown}{staging.agent_words}"
-    terminal.say(finding_block(found, names=names, again=again, width=terminal.width))
+    again = f"fuzzturn replay {from_here(shown)}{staging.agent_words}"
+    terminal.say(finding_block(shrunk, names=names, again=again, width=terminal.width))
+    fewer = f"{smaller.provenance.turns} turns for {kept.provenance.turns}"
+    if smaller.provenance.turns == kept.provenance.turns:
+        fewer = f"{smaller.provenance.tokens} tokens for {kept.provenance.tokens}"
+    terminal.say(f"  shorter than before: {fewer}")
     return shown
 
 

@@ -25,6 +25,9 @@ from fuzzturn.redaction import Redaction, redaction
 __all__ = ["Tell", "Terminal"]
 
 NARROWEST, WIDEST, REDIRECTED = 50, 110, 100
+CONTROLS = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *range(127, 160))}
+CONTROLS |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+"""What moves the cursor or turns the direction of reading: an agent or a file from anybody may say it."""
 TITLES = ("BLIND SPOT", "VIOLATION", "PROGRESS", "ASSERTION", "REGRESSED", "FAILING", "CHANGED", "ERROR")
 
 
@@ -75,16 +78,19 @@ class Terminal:
 
     def say(self, text: str = "") -> None:
         """A result."""
-        for line in self._secrets.text(text).splitlines() or [""]:
+        for line in self._said(text).splitlines() or [""]:
             self._out.print(_styled(line))
 
     def note(self, text: str) -> None:
         """Something beside the results."""
-        self._err.print(Text(self._secrets.text(text), style="dim"))
+        self._err.print(Text(self._said(text), style="dim"))
 
     def error(self, text: str) -> None:
         """What keeps a command from its work."""
-        self._err.print(Text(self._secrets.text(text)))
+        self._err.print(Text(self._said(text)))
+
+    def _said(self, text: str) -> str:
+        return self._secrets.text(text).translate(CONTROLS)
 
     @contextmanager
     def campaign(self, scenario: str, sessions: int) -> Iterator[Tell]:

@@ -6,7 +6,9 @@ an alias, and let depth be checked before anything recurses.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -14,7 +16,15 @@ from typing import Any
 
 import yaml
 
-from fuzzturn.document.place import MAX_BYTES, MAX_DEPTH, Address, Document, in_file_order
+from fuzzturn.document.place import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_NODES,
+    Address,
+    Document,
+    cut,
+    in_file_order,
+)
 from fuzzturn.document.scalars import Refusal, plain
 from fuzzturn.document.syntax import explained
 from fuzzturn.errors import InputError, Problem
@@ -26,6 +36,8 @@ _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # some builds of P
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _MANY = 10
 """After that many unreadable characters a file is not a text, and more of them tell nobody anything."""
+_MOST = 5000
+"""Of these, which cost nothing to find. More would only fill the memory, and then the screen."""
 _QUOTE_IT = "a text that begins with {} has to be quoted"
 
 
@@ -37,7 +49,9 @@ def load(path: Path) -> Document:
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file of at most 4 MiB. Raises InputError where it is anything else."""
     try:
-        with path.open("rb") as stream:
+        with open(path, "rb", opener=_at_once) as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):  # a pipe gives nothing, a device has no end
+                raise InputError(Problem(file=str(path), what="not a regular file", accepted="a text in UTF-8"))
             content = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise InputError(Problem(file=str(path), what=f"cannot be read: {error.strerror}")) from error
@@ -51,6 +65,11 @@ def read_text(path: Path) -> str:
         what, accepted = "not a text in UTF-8", "save it as UTF-8"
         problem = Problem(file=str(path), line=line, column=column, what=what, accepted=accepted)
         raise InputError(problem) from error
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Without waiting for somebody to write into a pipe; Windows has no such thing."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def parse(text: str, *, file: str | None = None) -> Document:
@@ -89,6 +108,7 @@ class _Reader:
         self.places: dict[Address, tuple[int, int]] = {}
         self.keys: dict[Address, tuple[int, int]] = {}
         self._events: Iterator[Any] = yaml.parse(text, Loader=_PARSER)
+        self._nodes = 0
 
     def document(self) -> Any:
         next(self._events)  # the stream's start
@@ -105,6 +125,10 @@ class _Reader:
 
     def _value(self, event: Any, at: Address) -> Any:
         self.places.setdefault(at, _place(event))
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            self._complain(event, "more values than a file may hold", f"at most {MAX_NODES}")
+            raise InputError(in_file_order(self.problems))
         if isinstance(event, yaml.AliasEvent):
             return self._complain(event, f"*{event.anchor} is an alias", f"write it out; {_QUOTE_IT.format('*')}")
         self._refuse_marks(event)
@@ -179,7 +203,10 @@ class _Reader:
 
     def _complain(self, event: Any, what: str, accepted: str) -> None:
         line, column = _place(event)
-        self.problems.append(Problem(file=self.file, line=line, column=column, what=what, accepted=accepted))
+        problem = Problem(file=self.file, line=line, column=column, what=cut(what), accepted=cut(accepted))
+        self.problems.append(problem)
+        if len(self.problems) >= _MOST:
+            raise InputError(in_file_order(self.problems))
 
 
 def _place(event: Any) -> tuple[int, int]:

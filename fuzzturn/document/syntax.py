@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import yaml
 
+from fuzzturn.document.place import MAX_DEPTH
 from fuzzturn.errors import Problem
 
 __all__ = ["explained"]
@@ -116,6 +117,13 @@ def _unclosed(tokens: list[Any]) -> tuple[int, int] | None:
         elif isinstance(token, yaml.FlowMappingEndToken | yaml.FlowSequenceEndToken) and begun:
             begun.pop()
     return begun[-1] if begun else None
+
+
+def _too_deep(failure: Failure) -> Said | None:
+    """libyaml counts brackets before it says what stands in them."""
+    if "nesting depth" not in failure.problem:
+        return None
+    return Said(failure.line + 1, failure.column + 1, "nested too deep", f"at most {MAX_DEPTH} levels")
 
 
 def _conflict(failure: Failure) -> Said | None:
@@ -279,6 +287,6 @@ def _as_it_is(failure: Failure) -> Said:
 
 
 _RULES: tuple[Rule, ...] = (
-    _conflict, _tab, _never_closed, _unknown_escape, _text_after_quote, _second_colon, _no_colon, _flow,
+    _too_deep, _conflict, _tab, _never_closed, _unknown_escape, _text_after_quote, _second_colon, _no_colon, _flow,
     _special_start, _no_value, _two_beginnings, _list_in_line, _indentation,
 )  # fmt: skip

@@ -1,16 +1,21 @@
-"""Law: an entry written, read and written again is the same entry in the same bytes, whatever was said in it."""
+"""Laws: an entry written, read and written again is the same entry in the same bytes; an amended file differs in one
+line; of sessions that meet the smallest is kept, in whatever order they come."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kit
-from fuzzturn.corpus import Entry, load_entry, save_entry
+from entries import entry as toy_entry
+from fuzzturn.corpus import Entry, Past, amend, load_entry, meet, save_entry
+from fuzzturn.corpus.entry import Counterfactual, Mechanism
 from fuzzturn.scenario_file import scenario_to_data
 from fuzzturn.scores import SERIOUSNESS
 
@@ -24,6 +29,9 @@ values = st.recursive(
     max_leaves=6,
 )
 contexts = st.sampled_from(SERIOUSNESS)
+HISTORY = st.fixed_dictionaries({key: st.integers(0, 999) for key in ("turns", "tokens", "seed")})
+MECHANISMS = st.sampled_from(get_args(Mechanism))
+COUNTERFACTUALS = st.sampled_from(get_args(Counterfactual))
 WHAT_BROKE: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.fixed_dictionaries(
         {"kind": st.just("blind_spot"), "constraint": st.just("cap"), "checker": st.just("under_cap"),
@@ -72,8 +80,9 @@ def entries(draw: st.DrawFn, said: st.SearchStrategy[str] = texts) -> Entry:
             "failing": {"k": draw(counts), "n": draw(counts), "low": draw(share), "high": draw(share)},
             "minimal": draw(st.booleans()),
             "why": {
-                "mechanism": draw(names), "lost_at": draw(st.none() | counts), "no_compaction": draw(names),
-                "restated": draw(names), "judge": draw(st.dictionaries(contexts, scores)),
+                "mechanism": draw(MECHANISMS), "lost_at": draw(st.none() | counts),
+                "no_compaction": draw(COUNTERFACTUALS), "restated": draw(COUNTERFACTUALS),
+                "judge": draw(st.dictionaries(contexts, scores)),
             },
             "agent": {
                 "name": draw(texts), "options": draw(st.dictionaries(names, texts, max_size=2)),
@@ -85,6 +94,10 @@ def entries(draw: st.DrawFn, said: st.SearchStrategy[str] = texts) -> Entry:
                 "turns_found": draw(counts), "tokens_found": draw(counts), "turns": draw(counts),
                 "tokens": draw(counts), "in_base": draw(st.booleans()),
             },
+            "fuzzturn": draw(st.none() | texts),
+            "judged": draw(st.none() | st.just({"k": 3, "n": 9, "low": 0.1, "high": 0.6})),
+            "seen": draw(st.integers(1, 99)),
+            "history": tuple(draw(st.lists(HISTORY, max_size=3))),
             "pieces": draw(st.dictionaries(texts, texts, max_size=2)),
             "rubric": kit.RUBRIC.model_dump(by_alias=True),
             "rubric_digest": kit.RUBRIC.digest,
@@ -115,3 +128,66 @@ def test_what_was_replaced_once_stays_as_it_is(entry: Entry) -> None:
         assert (read.status, read.finding, read.pinned()) == (entry.status, entry.finding, entry.pinned())
         assert save_entry(read, Path(folder)).read_bytes() == written
         assert load_entry(first) == read
+
+
+@settings(max_examples=40)
+@given(entries(), st.sampled_from([("status", "open"), ("status", "fixed"), ("seen", 7)]), st.data())
+def test_an_amended_file_differs_in_one_line_from_what_it_was(
+    entry: Entry, change: tuple[str, str | int], data: st.DataObject
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = save_entry(entry, Path(folder))
+        lines = file.read_text(encoding="utf-8").split("\n")
+        keys = [n for n, line in enumerate(lines) if line[:1].isalpha()]
+        for n in sorted(data.draw(st.sets(st.sampled_from(keys), max_size=4)), reverse=True):
+            lines.insert(n, "# somebody's remark: 'seen' and status:")
+        end = data.draw(st.sampled_from(["\n", "\r\n"]))
+        before = end.join(lines).encode()
+        file.write_bytes(before)
+        amend(file, *change)
+        assert getattr(load_entry(file), change[0]) == change[1]
+        was, now = before.split(b"\n"), file.read_bytes().split(b"\n")
+        assert len(now) - len(was) in (0, 1)
+        assert sum(line not in was for line in now) <= 1
+        assert sum(line not in now for line in was) <= 1
+        amend(file, *change)
+        assert file.read_bytes().split(b"\n") == now
+
+
+def folded(met: Sequence[Entry]) -> Entry:
+    return reduce(lambda known, found: meet(known, found).entry, met)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=6), st.randoms(use_true_random=False)
+)
+def test_of_sessions_that_meet_in_any_order_the_smallest_is_kept_and_all_are_counted(
+    sizes: list[tuple[int, int]], chance: Any
+) -> None:
+    met = [toy_entry(provenance={"turns": turns, "tokens": tokens}) for turns, tokens in sizes]
+    chance.shuffle(met)
+    kept = folded(met)
+    assert kept.size == min(sizes)
+    assert kept.seen == len(sizes)
+    passed = [(past.turns, past.tokens) for past in kept.history]
+    assert all(kept.size < size for size in passed)
+    assert passed == sorted(set(passed), reverse=True)
+    assert set(passed) <= set(sizes)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=2, max_size=5, unique=True),
+    st.randoms(use_true_random=False),
+)
+def test_two_branches_that_are_merged_have_the_history_of_both(sizes: list[tuple[int, int]], chance: Any) -> None:
+    met = [toy_entry(provenance={"turns": turns, "tokens": tokens}) for turns, tokens in sizes]
+    split = chance.randint(1, len(met) - 1)
+    one, other = folded(met[:split]), folded(met[split:])
+    merged, reverse = meet(one, other).entry, meet(other, one).entry
+    assert merged.size == reverse.size == min(sizes)
+    assert merged.seen == reverse.seen == len(sizes)
+    if merged.size == other.size:  # the other one takes the place, and nothing of either is forgotten
+        passed: set[Past] = set(merged.history)
+        assert {*one.history, *other.history} <= passed

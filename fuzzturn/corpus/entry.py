@@ -1,0 +1,173 @@
+"""Entry: one shrunk finding as data, with all that a replay and a review need of it.
+
+It holds a complete scenario whose turns are the turns as spoken, the rubric's text, and what was seen. It names no
+code: the environment and the checks are registered names, agent and judge are fingerprints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from fuzzturn.document import Document
+from fuzzturn.finding import Kind, Pinned, scripted_turn, signature_id
+from fuzzturn.rubric import Rubric
+from fuzzturn.scenario import Id, Part, Scenario
+from fuzzturn.scenario_file import parse_scenario
+from fuzzturn.scores import JudgeContext, Visibility
+
+__all__ = ["FINDING", "Entry", "FingerprintNote", "Note", "Past", "Provenance", "RateNote"]
+
+FINDING = r"^[0-9a-f]{8}$"
+"""What an id looks like: it is a part of a file's name."""
+
+
+def _as_read(value: Any) -> Any:
+    """Lists as tuples, as a file reads back: an entry is equal to what its file says."""
+    if isinstance(value, Mapping):
+        return {key: _as_read(item) for key, item in value.items()}
+    return tuple(_as_read(item) for item in value) if isinstance(value, list | tuple) else value
+
+
+Data = Annotated[Mapping[str, Any], AfterValidator(_as_read)]
+
+
+Mechanism: TypeAlias = Literal[
+    "never_reached_summariser", "lost_by_summariser", "visible_ignored", "stale_version", "unknown"
+]
+Counterfactual: TypeAlias = Literal["clean", "still fails", "not available"]
+
+
+class FingerprintNote(Part):
+    """Which agent or judge it was. `name` may be a shipped one; any other comes from the config or the options."""
+
+    name: str
+    options: Mapping[str, str] = {}
+    identity: str | None = None
+
+
+class RateNote(Part):
+    """`k` of `n` fresh runs failed; Wilson bounds at 95 %."""
+
+    k: int
+    n: int
+    low: float
+    high: float
+
+
+class Provenance(Part):
+    """Where the finding comes from. Sizes are user turns and tokens said by the user."""
+
+    scenario: Id
+    operators: tuple[str, ...]
+    seed: int
+    turns_found: int
+    tokens_found: int
+    turns: int
+    tokens: int
+    in_base: bool = False
+
+
+class Past(Part):
+    """An earlier and longer session of the same finding, which a shorter one replaced. Sizes as in `Provenance`."""
+
+    turns: int
+    tokens: int
+    seed: int
+
+
+class Note(Part):
+    """What explains the failure, see `fuzzturn.why`."""
+
+    mechanism: Mechanism
+    lost_at: int | None = None
+    no_compaction: Counterfactual
+    restated: Counterfactual
+    restated_visibility: Visibility | None = None
+    judge: Mapping[str, int | None] = {}
+
+
+class Entry(Part):
+    """One corpus file. `scenario` is kept as the file's data; `spoken` parses it."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    fuzzturn: str | None = None
+    """The version that wrote it; None = one from before that was noted."""
+    finding: Annotated[str, StringConstraints(pattern=FINDING)]
+    status: Literal["open", "fixed"] = "open"
+    kind: Kind
+    constraint: str | None = None
+    checker: str
+    milestone: str | None = None
+    turn: int
+    turn_id: str
+    detail: str
+    call: str | None = None
+    visibility: Visibility
+    judge_context: JudgeContext | None = None
+    blind_in: tuple[JudgeContext, ...] = ()
+    failing: RateNote
+    """In how many fresh runs the agent did what is wrong."""
+    judged: RateNote | None = None
+    """In how many answers about such turns the judge gave a 4; None = it has no part, or answers alike."""
+    minimal: bool
+    why: Note
+    agent: FingerprintNote
+    judge: FingerprintNote | None = None
+    provenance: Provenance
+    seen: Annotated[int, Field(ge=1)] = 1
+    """How many campaigns have found it; not in the file while it is 1."""
+    history: tuple[Past, ...] = ()
+    """What was kept before, the latest last."""
+    pieces: Mapping[str, str] = {}
+    """Digest of the file behind every registered name that the entry uses, as "kind name"."""
+    rubric: Rubric
+    rubric_digest: str | None = None
+    """sha256 of the rubric when the entry was written; None = an entry of before digests were kept."""
+    scenario: Data
+    records: tuple[Data, ...] = ()
+    """The four signals of each turn, as seen in the fresh run."""
+    replaced_characters: int | None = None
+    """How many lone surrogates, which no UTF-8 file can hold, stand in this file as U+FFFD; None = none."""
+
+    def spoken(self, file: str | None = None) -> Scenario:
+        """The scenario to speak. Raises InputError."""
+        document = Document(data=dict(self.scenario), file=file, places={}, keys={})
+        return parse_scenario(document, spoken_turns=True)
+
+    @property
+    def signature(self) -> Mapping[str, Any]:
+        """What makes it this finding and no other. It is told from the rest of the entry, whatever `finding` says."""
+        return {
+            "agent": self.agent.name,
+            "scenario": self.provenance.scenario,
+            "constraint": self.constraint or self.milestone or scripted_turn(self.turn_id),
+            "checker": self.checker,
+            "kind": self.kind,
+            "judge_context": self.judge_context,
+            "mechanism": self.why.mechanism,
+            "call": self.call,
+        }
+
+    @property
+    def signature_id(self) -> str:
+        """The finding id that the signature gives."""
+        return signature_id(self.signature)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """User turns, then tokens said: of two sessions of one finding the smaller is kept."""
+        return self.provenance.turns, self.provenance.tokens
+
+    def pinned(self) -> Pinned:
+        """The predicate that a replay checks."""
+        return Pinned(
+            kind=self.kind,
+            checker=self.checker,
+            constraint=self.constraint,
+            milestone=self.milestone,
+            judge_context=self.judge_context,
+            turn=scripted_turn(self.turn_id) if self.kind == "assertion" else None,
+        )
