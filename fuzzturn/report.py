@@ -17,10 +17,11 @@ from fuzzturn.outcome import Finding
 from fuzzturn.scores import TurnScores
 from fuzzturn.session import ToolCall, Turn
 from fuzzturn.tokens import text_tokens
+from fuzzturn.trial import Trial
 from fuzzturn.variant import Pad, said_tokens
 from fuzzturn.why import Why
 
-__all__ = ["Names", "counted", "finding_block", "session_table"]
+__all__ = ["Names", "conversation", "counted", "finding_block", "four_signals", "session_table", "why_sentences"]
 
 _TITLES = {"blind_spot": "BLIND SPOT", "violation": "VIOLATION", "progress": "PROGRESS", "assertion": "ASSERTION"}
 _LEGEND = {"S": "S a constraint is stated", "C": "C the context is compacted", "V": "V where it goes wrong"}
@@ -39,20 +40,15 @@ class Names:
 
 def finding_block(found: Finding, *, names: Names, again: str, width: int = 100) -> str:
     """One finding as text of at most `width` columns. `again` is the command that shows it once more."""
-    failure, measured = found.failure, found.trial.measured
-    transcript = list(_transcript(found, names.agent, width))
-    legend = "   ".join(text for mark, text in _LEGEND.items() if any(mark in line[6:10] for line in transcript))
+    failure = found.failure
     lines = [
         f"{_TITLES[failure.kind]} {found.id}  {found.scenario.scenario}: {failure.subject} ({failure.checker})",
         *_wrapped(f"turn {failure.turn}: {failure.detail}", width),
         *_wrapped(_history(found), width),
         "",
-        *transcript,
-        f"  {legend}",
+        *conversation(found.trial, failure, names.agent, width),
         "",
-        f"  the four signals at turn {failure.turn}",
-        *_signals(measured.scores[failure.turn - 1]),
-        *_wrapped(f"agent {names.agent_identity or names.agent}; judge {names.judge}; rubric {names.rubric}", width),
+        *four_signals(found.trial, failure, names, width),
         "",
         *[line for sentence in why_sentences(found.why, failure) for line in _wrapped(sentence, width)],
         "",
@@ -167,23 +163,39 @@ def _within(rate: Rate) -> str:
     return f" ({rate.low:.2f}-{rate.high:.2f})"
 
 
-def _transcript(found: Finding, agent: str, width: int) -> Iterator[str]:
-    measured, failure = found.trial.measured, found.failure
+def conversation(trial: Trial, failure: Failure, agent: str, width: int) -> list[str]:
+    """The turns up to the one that goes wrong, with marks, and what the marks mean."""
+    transcript = list(_transcript(trial, failure, agent, width))
+    legend = "   ".join(text for mark, text in _LEGEND.items() if any(mark in line[6:10] for line in transcript))
+    return [*transcript, f"  {legend}"]
+
+
+def four_signals(trial: Trial, failure: Failure, names: Names, width: int) -> list[str]:
+    """The four signals of the turn that goes wrong, and who played."""
+    return [
+        f"  the four signals at turn {failure.turn}",
+        *_signals(trial.measured.scores[failure.turn - 1]),
+        *_wrapped(f"agent {names.agent_identity or names.agent}; judge {names.judge}; rubric {names.rubric}", width),
+    ]
+
+
+def _transcript(trial: Trial, failure: Failure, agent: str, width: int) -> Iterator[str]:
+    measured = trial.measured
     stated = {line.id for line in measured.spoken.turns if line.states}
     speaker = max(min(len(agent), 12), 4)
     for turn in measured.session.turns[: failure.turn]:
         marks = f"{'S' if turn.id in stated else ''}{'C' if turn.compactions else ''}"
         marks += "V" if turn.n == failure.turn else ""
-        yield from _spoken(f"  {turn.n:>3} {marks:<3} {'user':<{speaker}}  ", _said(found, turn), width)
+        yield from _spoken(f"  {turn.n:>3} {marks:<3} {'user':<{speaker}}  ", _said(trial, turn), width)
         for call in turn.tool_calls if turn.n == failure.turn else ():
             yield from _spoken(f"          {agent[:speaker]:<{speaker}}  ", _called(call), width)
         if turn.text:
             yield from _spoken(f"          {agent[:speaker]:<{speaker}}  ", _shortened(turn.text), width)
 
 
-def _said(found: Finding, turn: Turn) -> str:
+def _said(trial: Trial, turn: Turn) -> str:
     """What the user said; where an edit put the turn there, which one."""
-    edit = found.trial.variant.inserted.get(turn.id)
+    edit = trial.variant.inserted.get(turn.id)
     if isinstance(edit, Pad):
         return f"[{text_tokens(turn.user)} tokens of filler] {_shortened(turn.user, 60)}"
     if edit is not None:

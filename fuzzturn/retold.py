@@ -9,24 +9,13 @@ import textwrap
 from collections.abc import Iterable
 
 from fuzzturn.corpus import Entry
-from fuzzturn.evidence import rate
 from fuzzturn.finding import Failure
-from fuzzturn.outcome import Effort, Finding
 from fuzzturn.replay import Replayed
-from fuzzturn.report import Names, counted, finding_block, why_sentences
+from fuzzturn.report import Names, conversation, counted, four_signals, why_sentences
 from fuzzturn.trial import Trial
 from fuzzturn.why import Why
 
 __all__ = ["entry_block", "trial_block"]
-
-_UNEXPLAINED = Why(
-    mechanism="unknown",
-    lost_at=None,
-    no_compaction="not available",
-    restated="not available",
-    restated_visibility=None,
-    judge={},
-)
 
 
 def trial_block(trial: Trial, failure: Failure, *, names: Names, again: str, width: int = 100) -> str:
@@ -35,7 +24,7 @@ def trial_block(trial: Trial, failure: Failure, *, names: Names, again: str, wid
     said = counted(len(trial.variant.spoken.turns), "turn")
     seen = f"seen in a session of {said}, not shrunk: `fuzzturn fuzz` shrinks and explains what it finds"
     head = [title, *_wrapped([f"turn {failure.turn}: {failure.detail}", seen], width)]
-    return _joined(head, _played(trial, failure, names, again, width), (), again)
+    return _joined(head, _played(trial, failure, names, width), (), again)
 
 
 def entry_block(entry: Entry, replayed: Replayed, *, names: Names, again: str, width: int = 100) -> str:
@@ -52,7 +41,7 @@ def entry_block(entry: Entry, replayed: Replayed, *, names: Names, again: str, w
         return "\n".join([*head, "", f"  see it again: {again}"])
     note = Why(**entry.why.model_dump())
     why = ["When it was kept:", *why_sentences(note, replayed.failure)]
-    played = _played(replayed.trial, replayed.failure, names, again, width)
+    played = _played(replayed.trial, replayed.failure, names, width)
     return _joined(head, played, _wrapped(why, width), again)
 
 
@@ -60,24 +49,10 @@ def _about(trial: Trial, failure: Failure) -> str:
     return f"{trial.variant.scenario.scenario}: {failure.subject} ({failure.checker})"
 
 
-def _played(trial: Trial, failure: Failure, names: Names, again: str, width: int) -> tuple[str, str]:
-    """The conversation and the four signals, as in a finding's own block, whose parts blank lines separate."""
-    found = Finding(
-        scenario=trial.variant.scenario,
-        trial=trial,
-        failure=failure,
-        original=trial.variant,
-        in_base=False,
-        failing=rate(1, 1),
-        judged=None,
-        flips=None,
-        minimal=False,
-        shrinking=Effort(0, 0),
-        why=_UNEXPLAINED,
-        signature={},
-    )
-    _, conversation, signals, *_ = finding_block(found, names=names, again=again, width=width).split("\n\n")
-    return conversation, signals
+def _played(trial: Trial, failure: Failure, names: Names, width: int) -> tuple[str, str]:
+    """The conversation and the four signals, as in a finding's own block."""
+    parts = conversation(trial, failure, names.agent, width), four_signals(trial, failure, names, width)
+    return "\n".join(parts[0]), "\n".join(parts[1])
 
 
 def _joined(head: Iterable[str], played: tuple[str, str], why: Iterable[str], again: str) -> str:

@@ -96,7 +96,7 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
     bench = campaign_bench(campaign, allowance)
     begun = replace(bench.tree.meter)
     base = await bench.run(Variant(campaign.scenario))
-    distrust = await bench.tree.distrust(campaign.scenario)
+    distrust = await bench.tree.distrust(campaign.scenario, repeats_itself=campaign.repeats == 1)
     tally = _Tally(campaign.kinds, 1 if campaign.repeats == 1 else STARTS)
     plan = Plan(campaign, bench, base, tally.gauge)
 

@@ -86,10 +86,11 @@ class Tree:
                 await stage.speak(line, n, auto=auto)
         return stage
 
-    async def distrust(self, spoken: Scenario) -> str | None:
+    async def distrust(self, spoken: Scenario, *, repeats_itself: bool = True) -> str | None:
         """Whether going on from a snapshot gives what playing through gave, tried on one turn of a session played.
 
-        None = it does. Otherwise the reason why snapshots are not used from now on, for people.
+        None = it does. Otherwise the reason why snapshots are not used from now on, for people. An agent that does not
+        repeat itself gives another turn anyhow: then that alone is no reason.
         """
         path = _Path(self, spoken)
         await path.walk()
@@ -105,7 +106,7 @@ class Tree:
             again = await stage.speak(line, at + 1, auto=auto)
         finally:
             await stage.close()
-        if _did(again) == _did(path.turns[at]):
+        if _did(again) == _did(path.turns[at]) or not repeats_itself:
             return None
         self.reuse = False
         return f"going on from a snapshot gave another turn {at + 1} than playing through: snapshots are not used"

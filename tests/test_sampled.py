@@ -21,6 +21,7 @@ from fuzzturn.project import Project
 from fuzzturn.sampled import FRESH, Samples
 from fuzzturn.search import search
 from fuzzturn.sequential import Count
+from fuzzturn.session import Message
 from fuzzturn.tree import Tree
 from fuzzturn.trial import Allowance
 from fuzzturn.variant import Variant
@@ -203,3 +204,18 @@ def test_a_rule_of_one_s_own_decides_instead() -> None:
     SAMPLES.clear()
     found_by(campaign(moody(0.6), rule=Count(hits=1, most=5)))
     assert max(sample for sample in SAMPLES if sample < FRESH) <= 5
+
+
+def test_snapshots_of_an_agent_that_says_something_else_each_time_are_used_all_the_same() -> None:
+    words = iter(range(10**9))
+
+    class Chatty(kit.Buyer):
+        async def reply(self, message: str) -> Reply:
+            events = (await super().reply(message)).events
+            return Reply(events=[*events[:-1], Message(f"Noted, for the time number {next(words)}.")])
+
+    cast = Cast(build=lambda shop: Chatty(shop, 10**9, 2, False), make_environment=kit.make_shop, name="chatty")
+    once, often = (found_by(campaign(cast, repeats=repeats, sessions=5)) for repeats in (1, 20))
+    assert "snapshots are not used" in once.notes[0]
+    assert often.notes == ()
+    assert often.spent.agent_turns < once.spent.agent_turns
