@@ -15,6 +15,7 @@ from fuzzturn.openings import openings
 from fuzzturn.ports import Judge
 from fuzzturn.registry import Registered, Registry
 from fuzzturn.rubric import Rubric
+from fuzzturn.samples import SEARCH_SAMPLES, SEARCHED, Samples
 from fuzzturn.scenario import Scenario
 from fuzzturn.scores import JudgeContext
 from fuzzturn.sequential import Rule
@@ -69,7 +70,10 @@ class Plan:
 
     def __init__(self, campaign: Campaign, bench: Bench, base: Trial, gauge: Gauge) -> None:
         session = base.measured.session
-        self._campaign, self._bench, self._gauge = campaign, bench, gauge
+        self._campaign, self._gauge = campaign, gauge
+        samples = Samples(bench)
+        turns = range(SEARCHED, SEARCHED + SEARCH_SAMPLES)
+        self._benches = [bench] if campaign.repeats == 1 else [samples.of(sample) for sample in turns]
         guarded = guarded_turns(campaign.scenario, session, campaign.registry)
         seen = Gauge()
         seen.add(session.turns)
@@ -82,9 +86,10 @@ class Plan:
 
     async def played(self, allowance: Allowance | None) -> AsyncIterator[Played]:
         """Every trial, in order. Raises OutOfAllowance where no further batch may start."""
-        campaign, bench = self._campaign, self._bench
+        campaign, benches = self._campaign, self._benches
         opened = [Variant(campaign.scenario)]
         for variant in self._openings[: campaign.sessions]:
+            bench = benches[(len(opened) - 1) % len(benches)]
             (trial,) = await replace(bench, threshold=self._gauge.threshold).run_all([variant])
             opened.append(variant)
             yield Played(trial, bench.tree, self._gauge)
@@ -92,7 +97,7 @@ class Plan:
         left = campaign.sessions + 1 - len(opened)
         planned = await cells(opened, self._known, self._strategy, campaign.cast.seed, left, allowance)
         for number, cell in enumerate(planned):
-            async for played in play_cell(cell, bench, campaign.batch, before, growing=number == 0):
+            async for played in play_cell(cell, benches, campaign.batch, before, growing=number == 0):
                 yield played
 
     def skipped(self, gauge: Gauge) -> dict[str, str]:

@@ -14,7 +14,7 @@ from hypothesis.strategies import SearchStrategy
 from fuzzturn.coverage import Landmarks, Planner
 from fuzzturn.threshold import Gauge
 from fuzzturn.tree import Tree
-from fuzzturn.trial import Allowance, Bench, OutOfAllowance, Trial
+from fuzzturn.trial import Allowance, Bench, OutOfAllowance, Trial, together
 from fuzzturn.variant import Variant
 from fuzzturn.vary import draw
 
@@ -66,25 +66,27 @@ class Played:
 
 
 async def play_cell(
-    cell: Sequence[Variant], bench: Bench, batch: int, gauge: Gauge, *, growing: bool = False
+    cell: Sequence[Variant], benches: Sequence[Bench], batch: int, gauge: Gauge, *, growing: bool = False
 ) -> AsyncIterator[Played]:
     """Every trial of a cell. Raises OutOfAllowance after the last one that was.
 
+    `benches`: one; or several, each of another sample, which the sessions take in turn.
     `growing`: begin with one session at a time. What runs beside the first one that fails is not needed to find it.
     """
-    tree, gauge = bench.tree.fork(), gauge.fork()
+    own, gauge = [bench.with_tree(bench.tree.fork()) for bench in benches], gauge.fork()
     at, batches = 0, 0
     while at < len(cell):
-        own = replace(bench, tree=tree, threshold=gauge.threshold)
         size = min(1 + batches // 2, batch) if growing else batch
+        used = [replace(own[i % len(own)], threshold=gauge.threshold) for i in range(at, min(at + size, len(cell)))]
+        runs = [bench.run(variant) for bench, variant in zip(used, cell[at : at + size], strict=True)]
         try:
-            trials: Sequence[Trial] = await own.run_all(cell[at : at + size])
+            trials: Sequence[Trial] = await together(runs, used[0].allowance)
         except OutOfAllowance as ended:
             for trial in ended.finished:
-                yield Played(trial, tree, gauge)
+                yield Played(trial, used[0].tree, gauge)
             raise
         for trial in trials:
             gauge.add(trial.measured.session.turns)
-        for trial in trials:
-            yield Played(trial, tree, gauge)
+        for bench, trial in zip(used, trials, strict=True):
+            yield Played(trial, bench.tree, gauge)
         at, batches = at + size, batches + 1

@@ -126,10 +126,10 @@ def _ask(piece: Registered, scenario: Scenario, guarded: Guarded) -> dict[str | 
     options = {"guarded": guarded} if "guarded" in wants else {}
     asked: dict[str | None, SearchStrategy[Edit]] = {}
     for line in scenario.turns if "anchor" in wants else (None,):
-        edits = piece.function(scenario, **({} if line is None else {"anchor": line}), **options)
+        edits = piece.run(scenario, **({} if line is None else {"anchor": line}), **options)
         if edits is not None and not isinstance(edits, SearchStrategy):
             raise PortError(f"{_place(piece)} returned {edits!r}; it returns a Hypothesis strategy of edits, or None")
-        if edits is not None:
+        if edits is not None and not edits.is_empty:
             asked[None if line is None else line.id] = edits
     return asked
 

@@ -139,8 +139,8 @@ def _history(found: Finding) -> str:
         f"shrunk to {counted(len(small.turns), 'turn')} ({said_tokens(small)} tokens)"
     )
     base = "; the unedited script breaks it too" if found.in_base else ""
-    spent = f"{counted(found.shrinking.agent_turns, 'agent turn')} (the bound is {found.shrinking.at_least})"
-    minimal = f"minimal after {spent}" if found.minimal else "not proven minimal"
+    spent = f"{counted(found.shrinking.agent_turns, 'agent turn')} ({found.shrinking.at_least} at the least)"
+    minimal = f"minimal, shown in {spent}" if found.minimal else "not proven minimal"
     return f"{sizes}; {minimal}; failed in {_rates(found)}{base}"
 
 
@@ -149,9 +149,9 @@ def _rates(found: Finding) -> str:
     k, n = found.failing.k, found.failing.n
     told = [f"{k} of {counted(n, 'fresh run')}{_within(found.failing) if n > 1 else ''}"]
     if found.judged is not None:
-        told.append(f"there the judge gives a 4 in {_of(found.judged, 'answer')}")
+        told.append(f"the judge gives a 4 in {_of(found.judged, 'run')} of those")
     if found.flips is not None and found.flips.k:
-        told.append(f"it contradicts itself in {_of(found.flips, 'answer')}")
+        told.append(f"asked again about the same turn it contradicts itself in {_of(found.flips, 'answer')}")
     return "; ".join(told)
 
 

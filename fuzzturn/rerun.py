@@ -30,31 +30,33 @@ CHANCE = 0.05
 async def rerun(entry: Entry, spoken: Scenario, benches: Sequence[Bench]) -> Replayed:
     """Play the entry on each of the benches, at least one, each of another sample."""
     runs = [await replay(entry, spoken, bench) for bench in benches]
-    if len(runs) == 1:
+    if len(runs) == entry.failing.n == 1:
         return runs[0]
     told = [run for run in runs if run.outcome != "ERROR"]
     broken = [run for run in told if run.failure is not None]
     tested = [run for run in told if run.failure is not None or run.outcome == "FIXED"]
     if not tested:
         return told[0] if told else runs[0]
-    now = rate(len(broken), len(tested))
-    outcome, detail = _against(entry, now)
+    now = rate(len(broken), len(runs))  # of all runs, as then: one in which nothing was tested did not fail either
+    outcome, detail = _against(entry, now, len(tested))
     if (judged := _judged(entry, broken)) is not None and outcome == "FAILING":
         outcome, detail = "CHANGED", f"{detail}; {judged}"
     if left := len(runs) - len(tested):
-        detail += f"; nothing was tested in {left} of {len(runs)} runs"
+        detail += f"; in {left} of {len(runs)} runs nothing was tested, or the agent broke"
     shown = (broken or tested)[0]
     return Replayed(
         outcome=outcome, detail=detail, failure=shown.failure, trial=shown.trial, changed=shown.changed, now=now
     )
 
 
-def _against(entry: Entry, now: Rate) -> tuple[Outcome, str]:
+def _against(entry: Entry, now: Rate, tested: int) -> tuple[Outcome, str]:
     then = _rate(entry.failing)
-    said = f"broken in {now.k} of {now.n} runs ({now.low:.2f}-{now.high:.2f}), then {then.k} of {then.n}"
+    said = f"broken in {now.k} of {now.n} runs ({now.low:.2f}-{now.high:.2f}), when it was kept in {then.k} of {then.n}"
     said += f" ({then.low:.2f}-{then.high:.2f})"
+    if then.n == 1:  # of an agent that repeats itself, as far as was known: there is no interval worth the name
+        return "FAILING" if now.k else "FIXED", said
     if now.k == 0:
-        chance = (1 - then.low) ** now.n
+        chance = (1 - then.low) ** tested
         if chance <= CHANCE:
             return "FIXED", said
         return "RARER", f"{said}; at {then.low:.2f} so many runs miss it with a chance of {chance:.2f}"
@@ -78,4 +80,5 @@ def _judged(entry: Entry, broken: Sequence[Replayed]) -> str | None:
 
 
 def _rate(note: RateNote) -> Rate:
-    return Rate(note.k, note.n, note.low, note.high)
+    """With its own interval: the one in the file is for people, and somebody may have written it by hand."""
+    return rate(note.k, note.n)

@@ -17,46 +17,23 @@ from typing import Literal, TypeAlias
 from fuzzturn.case import Case, as_case
 from fuzzturn.evidence import Rate, rate
 from fuzzturn.finding import BLIND_SCORE, Failure, Pinned
+from fuzzturn.samples import FRESH, Samples
 from fuzzturn.scores import JudgeContext
 from fuzzturn.sequential import Decision, Rule, Tally, TwoStage, certain_runs, rule_for
 from fuzzturn.shrink import Problem, shrink
-from fuzzturn.tree import Tree
 from fuzzturn.trial import Bench, OutOfAllowance, Trial, together
 from fuzzturn.variant import Edit, Variant
 
-__all__ = ["CONFIRM", "Fresh", "Nothing", "Samples", "Shrunk", "shrink_sampled"]
+__all__ = ["CONFIRM", "Fresh", "Nothing", "Shrunk", "shrink_sampled"]
 
 CONFIRM = TwoStage(p1=0.2, first=8)
 """Whether a session fails more often than unrelated failures do; nothing is known of its rate yet."""
-FRESH = 1_000_000
-"""The first sample of those that take no part in a decision."""
 ATTEMPTS = 3
 """How often a result may turn out to be luck before it is left undecided."""
 ASKED_AGAIN = 5
 """Questions to the judge about one turn, to tell its noise from the agent's: a question is far cheaper than a run."""
 TURNS_ASKED = 10
-"""Violating runs whose turn the judge is asked about again."""
-
-
-class Samples:
-    """A bench for each sample."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._of: dict[int, Bench] = {}
-
-    def of(self, sample: int) -> Bench:
-        """The bench on which all runs of that sample are played."""
-        if sample not in self._of:
-            self._of[sample] = self.afresh(sample)
-        return self._of[sample]
-
-    def afresh(self, sample: int) -> Bench:
-        """A bench of that sample on which nothing was played."""
-        tree = self._bench.tree
-        own = Tree(replace(tree.cast, sample=sample), tree.scenario, tree.meter)
-        own.reuse = tree.reuse
-        return replace(self._bench, tree=own, jury=self._bench.jury.afresh(sample))
+"""Violating runs whose turn the judge is asked about so often; about the others once."""
 
 
 @dataclass(slots=True)
@@ -140,7 +117,7 @@ class Fresh:
     failing: Rate
     """How often the agent does what is wrong, whatever the judge makes of it."""
     judged: Rate | None
-    """How often the judge gives a 4 to it, asked several times about each; None = the judge has no part in it."""
+    """Of how many of these runs the judge, asked once about each, gives a 4; None = the judge has no part in it."""
     flips: Rate | None
     """How often the judge contradicts its own commonest score of the same turn."""
 
@@ -199,11 +176,11 @@ async def _shrunk(start: Case, problem: _Doubtful, fresh: _FreshRuns) -> tuple[C
     assert seen is not None
     begin = as_case(seen, problem.pinned, start.threshold)
     assert begin is not None
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         small, complete = await shrink(begin, problem)
         shown, tally = await fresh.of(small.variant)
         if shown is not None and problem.rule.decide(tally) != "reject":
-            return small, complete, shown
+            return small, complete and attempt == 0, shown  # a smaller one was given up, perhaps by bad luck
         if small.variant.key == begin.variant.key:
             return None
         problem.evidence.disowned.add(small.variant.key)
@@ -226,10 +203,11 @@ class _FreshRuns:
         if not hits:
             return None, tally
         pairs = [(trial, bench) for trial, bench in zip(trials, benches, strict=True) if _wrong(trial, self._pinned)]
-        scores = [await self._asked(trial, bench) for trial, bench in pairs[:TURNS_ASKED]]
+        often = [ASKED_AGAIN] * TURNS_ASKED + [1] * len(pairs)
+        scores = [await self._asked(*pair, times) for pair, times in zip(pairs, often, strict=False)]
         asked = [each for each in scores if each]
-        judged = _share([[score == BLIND_SCORE for score in each] for each in asked])
-        flips = _share([[score != _commonest(each) for score in each] for each in asked])
+        judged = _share([[each[0] == BLIND_SCORE] for each in asked])  # one a turn: its others are not independent
+        flips = _share([[score != _commonest(each) for score in each] for each in asked if len(each) > 1])
         return Fresh(hits[0], rate(len(pairs), len(trials)), judged, flips), tally
 
     def benches(self, count: int) -> list[Bench]:
@@ -237,13 +215,13 @@ class _FreshRuns:
         first, self._next = self._next, self._next + count
         return [self._samples.afresh(first + i) for i in range(count)]
 
-    async def _asked(self, trial: Trial, bench: Bench) -> list[int]:
+    async def _asked(self, trial: Trial, bench: Bench, times: int) -> list[int]:
         """The judge's scores of the turn that is wrong, asked several times. What it gave no score is left out."""
         context, failure = self._pinned.judge_context, _wrong(trial, self._pinned)
         if context is None or failure is None:
             return []
         given: list[int] = []
-        for again in range(ASKED_AGAIN):
+        for again in range(times):
             jury = bench.jury.afresh(bench.jury.sample + (again + 1) * FRESH)
             measured = replace(trial.measured, scores=tuple(replace(s, judge={}) for s in trial.measured.scores))
             judgement = (await jury.ask(measured, failure.turn, [context])).judge.get(context)
@@ -252,8 +230,8 @@ class _FreshRuns:
 
 
 def _runs_to_see(share: float) -> int:
-    """Runs among which a failure at that rate shows itself with 95 % chance; ten at the most."""
-    return 1 if share >= 1 else min(10, math.ceil(math.log(0.05) / math.log(1 - share)))
+    """Runs among which a failure at that rate shows itself with 98 % chance; twelve at the most."""
+    return 1 if share >= 1 else min(12, math.ceil(math.log(0.02) / math.log(1 - share)))
 
 
 def _share(answers: Sequence[Sequence[bool]]) -> Rate | None:

@@ -49,6 +49,8 @@ class Tree:
         self.scenario = scenario
         self.reuse = True
         """Whether snapshots are used; False = they were found to be untrue."""
+        self.forgives = False
+        """Whether a turn at which the agent broke is tried anew by the next session that comes there."""
         self.identity: str | None = None
         """What the agent says of itself; known once something was played."""
         self._initial_state: Mapping[str, Any] = {}
@@ -175,6 +177,8 @@ class _Path:
             raise
         parent.children[line.user] = child
         flight.set_result(child)
+        if self.tree.forgives and turn.error is not None:
+            del parent.children[line.user]
         return child
 
     async def leave_stage(self) -> None:

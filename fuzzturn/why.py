@@ -107,7 +107,7 @@ async def _restated(case: Case, benches: Sequence[Bench]) -> tuple[Counterfactua
 
 async def _still(case: Case, benches: Sequence[Bench], variant: Variant) -> tuple[Counterfactual, Visibility | None]:
     """Whether the constraint is still broken (or the same thing still wrong) in any run, whatever the judge says."""
-    ended = False
+    ended, tested = False, case.failure.constraint is None
     for bench in benches:
         try:
             trial = await bench.run(variant, [])
@@ -117,7 +117,9 @@ async def _still(case: Case, benches: Sequence[Bench], variant: Variant) -> tupl
             if failure.about == case.failure.about:
                 return "still fails", failure.visibility
         ended = ended or trial.measured.session.error is not None
-    return ("not available" if ended else "clean"), None
+        checks = (check for scores in trial.measured.scores for check in scores.adherence.exercised)
+        tested = tested or any(check.constraint == case.failure.constraint for check in checks)
+    return ("not available" if ended or not tested else "clean"), None
 
 
 def _with_option(cast: Cast, key: str, value: str) -> Cast:

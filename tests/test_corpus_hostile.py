@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -258,3 +259,23 @@ def test_problems_are_told_up_to_a_number_that_somebody_mends(good: str, tmp_pat
 )  # fmt: skip
 def test_ordinary_questions_are_patterns_that_may_stand(pattern: str, good: str, tmp_path: Path) -> None:
     assert load_entry(written(tmp_path, answers(pattern), good)).finding == "0a1b2c3d"
+
+
+@pytest.mark.parametrize(
+    ("rate", "told"),
+    [
+        ("{k: 1, 'n': 1000000000, low: 0.2, high: 1.0}", "'n' is 1000000000"),
+        ("{k: 0, 'n': 0, low: 0.2, high: 1.0}", "'n' is 0"),
+        ("{k: -1, 'n': 1, low: 0.2, high: 1.0}", "'k' is -1"),
+        ("{k: 5, 'n': 3, low: 0.2, high: 1.0}", "5 of 3 is no rate"),
+        ("{k: 0, 'n': 3, low: 0.2, high: 1.0}", "0 of 3 is no rate"),
+        ("{k: 1, 'n': 3, low: -5.0, high: 1.0}", "'low' is -5.0"),
+    ],
+)
+def test_a_rate_that_is_none_is_refused_before_anything_is_played(rate: str, told: str, tmp_path: Path) -> None:
+    path = save_entry(entry(), tmp_path)
+    block = re.compile(r"^failing:\n(  .*\n)+", re.MULTILINE)
+    path.write_text(block.sub(f"failing: {rate}\n", path.read_text()))
+    with pytest.raises(InputError) as refused:
+        load_entry(path)
+    assert told in str(refused.value)

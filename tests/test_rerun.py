@@ -98,6 +98,11 @@ def again(kept: Entry, plan: str, scores: str | None = None) -> Replayed:
         (12, 20, "i" * 5, "CHANGED"),
         (12, 20, "e" * 5, "ERROR"),
         (1, 1, "o", "FAILING"),
+        (6, 20, "u", "RARER"),  # one lucky run mends nothing
+        (1, 1, "uuu", "FIXED"),  # of an agent that repeats itself
+        (1, 1, "uou", "FAILING"),
+        (17, 40, "o" * 19 + "i" * 21, "FAILING"),  # of all runs, as then
+        (28, 40, "o" * 17 + "e" * 7, "FAILING"),
         (1, 1, "u", "FIXED"),
     ],
 )
@@ -109,13 +114,13 @@ def test_runs_in_which_nothing_was_tested_prove_nothing_and_are_told() -> None:
     done = again(entry(18, 20), "uuuuuiiiee")
     assert done.outcome == "FIXED"
     assert done.now is not None
-    assert (done.now.k, done.now.n) == (0, 5)
-    assert "nothing was tested in 5 of 10 runs" in done.detail
+    assert (done.now.k, done.now.n) == (0, 10)
+    assert "in 5 of 10 runs nothing was tested, or the agent broke" in done.detail
 
 
 def test_both_rates_are_told_with_their_intervals() -> None:
     detail = again(entry(12, 20), "ooouu").detail
-    assert detail == "broken in 3 of 5 runs (0.23-0.88), then 12 of 20 (0.39-0.78)"
+    assert detail == "broken in 3 of 5 runs (0.23-0.88), when it was kept in 12 of 20 (0.39-0.78)"
 
 
 def test_a_judge_that_sees_through_it_now_is_a_change_although_the_agent_is_the_same() -> None:

@@ -53,7 +53,9 @@ def test_the_blind_spot_is_found_and_shrunk_to_its_four_turns() -> None:
     outcome = asyncio.run(search(campaign()))
     assert not outcome.base.failures
     (found,) = [f for f in outcome.found if f.failure.blind_in == ("agent",)]
-    assert [line.id for line in found.trial.variant.spoken.turns] == ["hello", "cap", "pad@buy", "buy"]
+    ids = [line.id for line in found.trial.variant.spoken.turns]
+    assert [id for id in ids if "@" not in id] == ["hello", "cap", "buy"]
+    assert [id.partition("@")[0] for id in ids if "@" in id] == ["pad"]
     assert found.minimal
     assert found.failure.visibility == "absent"
     assert found.why.mechanism == "lost_by_summariser"

@@ -40,6 +40,10 @@ Mechanism: TypeAlias = Literal[
 Counterfactual: TypeAlias = Literal["clean", "still fails", "not available"]
 
 
+RUNS_MAX = 10_000
+"""Of one entry."""
+
+
 class FingerprintNote(Part):
     """Which agent or judge it was. `name` may be a shipped one; any other comes from the config or the options."""
 
@@ -49,12 +53,12 @@ class FingerprintNote(Part):
 
 
 class RateNote(Part):
-    """`k` of `n` fresh runs failed; Wilson bounds at 95 %."""
+    """`k` of `n` fresh runs failed; Wilson bounds at 95 %. A replay plays as many, so there is an end to them."""
 
-    k: int
-    n: int
-    low: float
-    high: float
+    k: Annotated[int, Field(ge=0, le=RUNS_MAX)]
+    n: Annotated[int, Field(ge=1, le=RUNS_MAX)]
+    low: Annotated[float, Field(ge=0, le=1)]
+    high: Annotated[float, Field(ge=0, le=1)]
 
 
 class Provenance(Part):
@@ -73,8 +77,8 @@ class Provenance(Part):
 class Past(Part):
     """An earlier and longer session of the same finding, which a shorter one replaced. Sizes as in `Provenance`."""
 
-    turns: int
-    tokens: int
+    turns: Annotated[int, Field(ge=1)]
+    tokens: Annotated[int, Field(ge=0)]
     seed: int
 
 
@@ -117,7 +121,7 @@ class Entry(Part):
     agent: FingerprintNote
     judge: FingerprintNote | None = None
     provenance: Provenance
-    seen: Annotated[int, Field(ge=1)] = 1
+    seen: Annotated[int, Field(ge=1, le=10**9)] = 1
     """How many campaigns have found it; not in the file while it is 1."""
     history: tuple[Past, ...] = ()
     """What was kept before, the latest last."""

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from fuzzturn.corpus.entry import FINDING, Entry
 from fuzzturn.corpus.limits import too_much
-from fuzzturn.corpus.rules import about_the_rubric, about_what_broke
+from fuzzturn.corpus.rules import about_the_rates, about_the_rubric, about_what_broke
 from fuzzturn.corpus.versions import refuse_other_versions
 from fuzzturn.document import Document, complaints, load, parse, prune
 from fuzzturn.document.place import in_file_order
@@ -58,7 +58,11 @@ def read_entry(document: Document) -> Entry:
     if problems := list(too_much(document)):  # before anything is made of it
         raise InputError(in_file_order(problems))
     spoken = parse_scenario(document.part("scenario"), spoken_turns=True)  # with places, so that its problems have them
-    if problems := [*about_the_rubric(document, entry), *about_what_broke(document, entry, spoken)]:
+    if problems := [
+        *about_the_rates(document, entry),
+        *about_the_rubric(document, entry),
+        *about_what_broke(document, entry, spoken),
+    ]:
         raise InputError(in_file_order(problems))
     return entry
 

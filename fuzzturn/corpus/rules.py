@@ -17,9 +17,16 @@ from fuzzturn.rubric import ANCHORS
 from fuzzturn.scenario import Assertion, Scenario
 from fuzzturn.scores import Breach
 
-__all__ = ["about_the_rubric", "about_what_broke"]
+__all__ = ["about_the_rates", "about_the_rubric", "about_what_broke"]
 
 _PROBLEMS: tuple[str, ...] = get_args(get_type_hints(Breach)["problem"])
+
+
+def about_the_rates(document: Document, entry: Entry) -> Iterator[Problem]:
+    """What never failed is no finding, and nothing fails more often than it is played."""
+    for name, note, least in (("failing", entry.failing, 1), ("judged", entry.judged, 0)):
+        if note is not None and not least <= note.k <= note.n:
+            yield document.problem((name, "k"), f"{note.k} of {note.n} is no rate", f"{least} to {note.n}")
 
 
 def about_the_rubric(document: Document, entry: Entry) -> Iterator[Problem]:

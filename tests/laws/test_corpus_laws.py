@@ -29,7 +29,7 @@ values = st.recursive(
     max_leaves=6,
 )
 contexts = st.sampled_from(SERIOUSNESS)
-HISTORY = st.fixed_dictionaries({key: st.integers(0, 999) for key in ("turns", "tokens", "seed")})
+HISTORY = st.fixed_dictionaries({key: st.integers(1, 999) for key in ("turns", "tokens", "seed")})
 MECHANISMS = st.sampled_from(get_args(Mechanism))
 COUNTERFACTUALS = st.sampled_from(get_args(Counterfactual))
 WHAT_BROKE: st.SearchStrategy[dict[str, Any]] = st.one_of(
@@ -68,6 +68,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def entries(draw: st.DrawFn, said: st.SearchStrategy[str] = texts) -> Entry:
     counts, share = st.integers(0, 999), st.floats(0, 1)
+    runs = draw(st.integers(1, 999))
     return Entry.model_validate(
         {
             "finding": draw(st.from_regex(r"[0-9a-f]{8}", fullmatch=True)),
@@ -77,7 +78,7 @@ def entries(draw: st.DrawFn, said: st.SearchStrategy[str] = texts) -> Entry:
             "detail": draw(said),
             "call": draw(st.none() | names),
             "visibility": draw(st.sampled_from(["verbatim", "in_summary", "absent", "stale", "unknown"])),
-            "failing": {"k": draw(counts), "n": draw(counts), "low": draw(share), "high": draw(share)},
+            "failing": {"k": draw(st.integers(1, runs)), "n": runs, "low": draw(share), "high": draw(share)},
             "minimal": draw(st.booleans()),
             "why": {
                 "mechanism": draw(MECHANISMS), "lost_at": draw(st.none() | counts),
