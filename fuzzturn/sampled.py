@@ -165,13 +165,18 @@ async def shrink_sampled(
         nothing = "undecided"  # it fails, but too rarely, or what came of it was luck
         if (chosen := rule or rule_for(tally.k / tally.n)) is None:
             continue
-        if (found := await _shrunk(start, doubting(chosen), fresh)) is not None:
+        found = await _shrunk(start, doubting(chosen), fresh)
+        if not isinstance(found, str):
             return Shrunk(*found, original, fresh.benches(_runs_to_see(found[2].failing.share)))
+        nothing = found
     return nothing
 
 
-async def _shrunk(start: Case, problem: _Doubtful, fresh: _FreshRuns) -> tuple[Case, bool, Fresh] | None:
-    """The result that holds afresh. One that was luck is disowned, and the way there gone again, for nothing."""
+async def _shrunk(start: Case, problem: _Doubtful, fresh: _FreshRuns) -> tuple[Case, bool, Fresh] | Nothing:
+    """The result that holds afresh. One that was luck is disowned, and the way there gone again, for nothing.
+
+    Dismissed where most runs that go wrong do so in another way than is pinned: then it was the judge that wavered.
+    """
     seen = problem.evidence.of(start.variant).hit
     assert seen is not None
     begin = as_case(seen, problem.pinned, start.threshold)
@@ -179,12 +184,14 @@ async def _shrunk(start: Case, problem: _Doubtful, fresh: _FreshRuns) -> tuple[C
     for attempt in range(ATTEMPTS):
         small, complete = await shrink(begin, problem)
         shown, tally = await fresh.of(small.variant)
+        if shown is not None and 2 * tally.k < shown.failing.k:
+            return "dismissed"
         if shown is not None and problem.rule.decide(tally) != "reject":
             return small, complete and attempt == 0, shown  # a smaller one was given up, perhaps by bad luck
         if small.variant.key == begin.variant.key:
-            return None
+            return "undecided"
         problem.evidence.disowned.add(small.variant.key)
-    return None
+    return "undecided"
 
 
 class _FreshRuns:

@@ -233,3 +233,10 @@ def test_an_agent_that_draws_once_from_its_seed_is_found_whatever_the_seed(seed:
     cast = Cast(build=build, make_environment=kit.make_shop, name="fated", seed=seed)
     found = the_violation(found_by(campaign(cast, sessions=12)))
     assert found.failing.low < 0.5 < found.failing.high
+
+
+def test_a_wavering_judge_makes_no_second_finding_of_what_it_is_mostly_blind_to() -> None:
+    for seed in range(3):
+        cast = replace(moody(0.95), seed=seed)
+        plan = campaign(cast, judge=Wavering(0.25), judge_name="wavering", contexts=("agent",), sessions=40)
+        assert [found.failure.kind for found in found_by(plan).found] == ["blind_spot"]
