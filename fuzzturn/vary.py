@@ -23,8 +23,10 @@ from functools import cache
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from fuzzturn.errors import PortError
 from fuzzturn.offers import (
     Effect,
     Guarded,
@@ -108,7 +110,10 @@ def draw(strategy: SearchStrategy[Variant], n: int, seed: int, *, scenario: str 
     for run in range(8 + n // 2):
         if len(found) >= n:
             break
-        hypothesis.seed(_seed(seed, scenario, "generate", cell, run))(record)()
+        try:
+            hypothesis.seed(_seed(seed, scenario, "generate", cell, run))(record)()
+        except Unsatisfiable as error:
+            raise PortError("an operator's strategy can draw nothing: does a filter in it ever hold?") from error
     return list(found.values())[:n]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from fuzzturn.errors import InputError, PortError
+from fuzzturn.openings import openings
 from fuzzturn.project import Project
 from fuzzturn.registry import Registered, tagger
 from fuzzturn.scenario import Line, Scenario
@@ -177,6 +178,26 @@ def test_an_operator_that_returns_no_strategy_is_told_what_it_returns() -> None:
         PortError, match=r"somewhere/shout\.py: operator 'shout' returned \[Pad.* a Hypothesis strategy"
     ):
         variants(TRIP, operators=[_of(shout)])
+
+
+def test_an_operator_that_raises_or_can_draw_nothing_is_told_so() -> None:
+    @operator("shout", effect="preserve")
+    def raising(scenario: Scenario) -> SearchStrategy[Edit]:
+        raise KeyError("voice")
+
+    @operator("shout", effect="preserve")
+    def filtered(scenario: Scenario, anchor: Line) -> SearchStrategy[Edit]:
+        return st.just(Pad(operator="shout", anchor=anchor.id, tokens=20)).filter(lambda edit: False)
+
+    @operator("shout", effect="preserve")
+    def empty(scenario: Scenario) -> SearchStrategy[Edit]:
+        return st.nothing()
+
+    with pytest.raises(PortError, match="operator 'shout' raised KeyError: 'voice'"):
+        variants(TRIP, operators=[_of(raising)])
+    with pytest.raises(PortError, match="can draw nothing"):
+        openings(TRIP, operators=[_of(filtered)], guarded=KNOWN)
+    assert skipped(TRIP, [_of(empty)]) == {"shout": "it offers no edit for this scenario"}
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,12 @@ SeedOption: TypeAlias = Annotated[
 ]
 RepeatsOption: TypeAlias = Annotated[
     int | None,
-    typer.Option("--repeats", min=1, help="runs of each script, for an agent that does not repeat itself; default: 1"),
+    typer.Option(
+        "--repeats",
+        min=1,
+        help="more than 1 for an agent that does not repeat itself: runs of a script, or that a rate is measured by; "
+        "default: 1, and replay as many as the entry's rate was measured by",
+    ),
 ]
 WorkersOption: TypeAlias = Annotated[
     int | None, typer.Option("--workers", min=1, help="sessions at once; never changes a result")

@@ -104,6 +104,10 @@ def foretell(order: Order) -> int:
     bounds += [f"{budget.minutes} minutes"] * (budget.minutes is not None)
     bounds += [f"{chosen.budget_usd} US dollars"] * (chosen.budget_usd is not None)
     terminal.say(f"about {total} agent turns in all; bounded by {' and '.join(bounds) or 'nothing but the sessions'}")
+    if chosen.repeats > 1:
+        terminal.say(
+            f"--repeats {chosen.repeats}: to decide and shrink one finding takes some thousands more agent turns"
+        )
     for line in _estimate(order, total):
         terminal.say(line)
     return 0
