@@ -20,6 +20,16 @@ Written by `python -m benchmarks.noise`; do not edit by hand. {campaigns} campai
 minutes of CPU time. How a failure that comes and goes is decided is told in \
 [decision 0012](decisions/0012-how-a-stochastic-failure-is-decided.md).
 
+What that would cost with an agent of one's own is told beforehand:
+
+```sh
+fuzzturn fuzz lisbon_offsite --repeats 20 --dry-run
+```
+
+```text
+--repeats 20: to decide and shrink one finding takes some thousands more agent turns
+```
+
 ## What has to hold
 """
 _PLANTED = """
