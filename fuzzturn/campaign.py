@@ -63,7 +63,7 @@ def campaign_bench(campaign: Campaign, allowance: Allowance | None = None) -> Be
 
 
 class Plan:
-    """What a campaign plays after the script: two openings, then cells.
+    """What a campaign plays after the script: the openings, then cells. `gauge`: what is known of the agent so far.
 
     All that runs before the first draw runs here: an import in mid-campaign would change what Hypothesis draws.
     """
@@ -75,9 +75,7 @@ class Plan:
         turns = range(SEARCHED, SEARCHED + SEARCH_SAMPLES)
         self._benches = [bench] if campaign.repeats == 1 else [samples.of(sample) for sample in turns]
         guarded = guarded_turns(campaign.scenario, session, campaign.registry)
-        seen = Gauge()
-        seen.add(session.turns)
-        self._operators = [p for p in campaign.operators if seen.tells or p.tag.name != PAD_TO_THRESHOLD]
+        self._operators = [p for p in campaign.operators if gauge.tells or p.tag.name != PAD_TO_THRESHOLD]
         self._skipped = dict(skipped(campaign.scenario, self._operators, guarded=guarded))
         self._strategy = variants(campaign.scenario, operators=self._operators, guarded=guarded)
         seed = campaign.cast.seed
@@ -92,7 +90,7 @@ class Plan:
             bench = benches[(len(opened) - 1) % len(benches)]
             (trial,) = await replace(bench, threshold=self._gauge.threshold).run_all([variant])
             opened.append(variant)
-            yield Played(trial, bench.tree, self._gauge)
+            yield Played(trial, bench.tree)
         before = self._gauge.fork()  # a cell knows what was opened, and nothing of the other cells
         left = campaign.sessions + 1 - len(opened)
         planned = await cells(opened, self._known, self._strategy, campaign.cast.seed, left, allowance)
@@ -100,9 +98,10 @@ class Plan:
             async for played in play_cell(cell, benches, campaign.batch, before, growing=number == 0):
                 yield played
 
-    def skipped(self, gauge: Gauge) -> dict[str, str]:
+    @property
+    def skipped(self) -> dict[str, str]:
         """The operators that had nothing to vary, with the reasons."""
         padded = any(piece.tag.name == PAD_TO_THRESHOLD for piece in self._campaign.operators)
-        if not padded or gauge.threshold is not None:
+        if not padded or self._gauge.threshold is not None:
             return self._skipped
         return self._skipped | {PAD_TO_THRESHOLD: "no compaction was seen that padding could be measured against"}

@@ -158,7 +158,7 @@ def as_case(trial: Trial, pinned: Pinned, threshold: Threshold | None) -> Case |
 
     An agent cannot know what will be said later, so the cut costs no run.
     """
-    failure = next((failure for failure in trial.failures if pinned.matches(failure)), None)
+    failure = pinned.among(trial.failures)
     if failure is None:
         return None
     spoken = trial.variant.spoken.turns

@@ -58,11 +58,10 @@ async def cells(
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A trial with the tree it was played in, and what its cell knew of the agent's threshold by then."""
+    """A trial with the tree it was played in."""
 
     trial: Trial
     tree: Tree
-    gauge: Gauge
 
 
 async def play_cell(
@@ -83,10 +82,10 @@ async def play_cell(
             trials: Sequence[Trial] = await together(runs, used[0].allowance)
         except OutOfAllowance as ended:
             for trial in ended.finished:
-                yield Played(trial, used[0].tree, gauge)
+                yield Played(trial, used[0].tree)
             raise
         for trial in trials:
             gauge.add(trial.measured.session.turns)
         for bench, trial in zip(used, trials, strict=True):
-            yield Played(trial, bench.tree, gauge)
+            yield Played(trial, bench.tree)
         at, batches = at + size, batches + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal, TypeAlias, get_args
@@ -106,9 +106,18 @@ class Pinned:
     turn: str | None
     """The scripted turn that an assertion belongs to; None for every other kind."""
 
+    @property
+    def about(self) -> tuple[str, str | None, str | None]:
+        """As `Failure.about`."""
+        return self.checker, self.constraint, self.milestone
+
+    def among(self, failures: Iterable[Failure]) -> Failure | None:
+        """The first that is the same finding; None where none is."""
+        return next((failure for failure in failures if self.matches(failure)), None)
+
     def matches(self, failure: Failure) -> bool:
         """Whether `failure` is the same finding."""
-        same = failure.kind == self.kind and failure.about == (self.checker, self.constraint, self.milestone)
+        same = failure.kind == self.kind and failure.about == self.about
         blind = self.judge_context is None or self.judge_context in failure.blind_in
         return same and blind and (self.turn is None or self.turn == scripted_turn(failure.turn_id))
 

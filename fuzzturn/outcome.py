@@ -43,7 +43,7 @@ class Finding:
     failing: Rate
     """In how many fresh runs the agent did what is wrong, whatever the judge made of it."""
     judged: Rate | None
-    """In how many of its answers about such turns the judge gave a 4; None = it has no part, or answers alike."""
+    """In how many of these runs the judge, asked once about each, gave a 4; None = it has no part, or answers alike."""
     flips: Rate | None
     """In how many of these answers the judge contradicted its own commonest score of the same turn."""
     minimal: bool

@@ -78,11 +78,10 @@ def refused(error: FuzzturnError) -> Replayed:
 
 def _compare(entry: Entry, trial: Trial) -> tuple[Outcome, str, Failure | None]:
     pinned = entry.pinned()
-    same = next((failure for failure in trial.failures if pinned.matches(failure)), None)
+    same = pinned.among(trial.failures)
     if same is not None:
         return "FAILING", f"{same.detail}{_moved(entry, same)}", same
-    about = (entry.checker, entry.constraint, entry.milestone)
-    akin = [failure for failure in trial.failures if entry.constraint is not None and failure.about == about]
+    akin = [failure for failure in trial.failures if entry.constraint is not None and failure.about == pinned.about]
     if akin:
         return _judged_otherwise(entry, akin)
     if (why := _untested(entry, trial)) is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -18,7 +18,6 @@ from fuzzturn.case import Case, as_case
 from fuzzturn.evidence import Rate, rate
 from fuzzturn.finding import BLIND_SCORE, Failure, Pinned
 from fuzzturn.samples import FRESH, Samples
-from fuzzturn.scores import JudgeContext
 from fuzzturn.sequential import Decision, Rule, Tally, TwoStage, certain_runs, rule_for
 from fuzzturn.shrink import Problem, shrink
 from fuzzturn.trial import Bench, OutOfAllowance, Trial, together
@@ -67,18 +66,15 @@ class _Doubtful(Problem):
     rule: Rule = field(kw_only=True)
     evidence: _Evidence = field(kw_only=True)
 
-    @property
-    def contexts(self) -> Sequence[JudgeContext] | None:
-        return None if self.pinned.judge_context is None else [self.pinned.judge_context]
-
     async def try_all(self, variants: Sequence[Variant]) -> list[Trial]:
         """For each candidate a run that failed, where the rule accepts it, else one that did not."""
         deciding = [asyncio.ensure_future(self.decided(variant)) for variant in variants]
-        done = await asyncio.gather(*deciding, return_exceptions=True)
-        for one in done:
-            if isinstance(one, BaseException):
-                raise one
-        return [self._shown(variant) for variant in variants]
+        shown: list[Trial] = []
+        for variant, verdict in zip(variants, await asyncio.gather(*deciding, return_exceptions=True), strict=True):
+            if isinstance(verdict, BaseException):
+                raise verdict
+            shown.append(self._shown(variant, verdict))
+        return shown
 
     async def decided(self, variant: Variant) -> Decision:
         """Play the session until the rule decides. Raises OutOfAllowance where it may not be played again."""
@@ -91,16 +87,16 @@ class _Doubtful(Problem):
         return "reject" if variant.key in self.evidence.disowned else self.rule.decide(runs.tally)
 
     def _note(self, runs: _Runs, trial: Trial) -> None:
-        failure = _matching(trial, self.pinned)
+        failure = self.pinned.among(trial.failures)
         runs.tally = runs.tally.plus(failure is not None)
         if failure is None:
             runs.miss = runs.miss or trial
         elif runs.hit is None or failure.turn > _turn(runs.hit, self.pinned):
             runs.hit = trial
 
-    def _shown(self, variant: Variant) -> Trial:
-        runs, disowned = self.evidence.of(variant), variant.key in self.evidence.disowned
-        if not disowned and self.rule.decide(runs.tally) == "accept":
+    def _shown(self, variant: Variant, verdict: Decision) -> Trial:
+        runs = self.evidence.of(variant)
+        if verdict == "accept":
             assert runs.hit is not None
             return runs.hit
         shown = runs.miss or runs.hit
@@ -205,7 +201,7 @@ class _FreshRuns:
         """What they say; None where none fails as pinned. And how many did."""
         benches = self.benches(self._runs)
         trials = await together([bench.run(variant) for bench in benches], None)
-        hits = [trial for trial in trials if _matching(trial, self._pinned) is not None]
+        hits = [trial for trial in trials if self._pinned.among(trial.failures) is not None]
         tally = Tally(len(hits), len(trials))
         if not hits:
             return None, tally
@@ -213,8 +209,8 @@ class _FreshRuns:
         often = [ASKED_AGAIN] * TURNS_ASKED + [1] * len(pairs)
         scores = [await self._asked(*pair, times) for pair, times in zip(pairs, often, strict=False)]
         asked = [each for each in scores if each]
-        judged = _share([[each[0] == BLIND_SCORE] for each in asked])  # one a turn: its others are not independent
-        flips = _share([[score != _commonest(each) for score in each] for each in asked if len(each) > 1])
+        judged = _share(each[0] == BLIND_SCORE for each in asked)  # one a turn: its others are not independent
+        flips = _share(score != _commonest(each) for each in asked if len(each) > 1 for score in each)
         return Fresh(hits[0], rate(len(pairs), len(trials)), judged, flips), tally
 
     def benches(self, count: int) -> list[Bench]:
@@ -241,25 +237,20 @@ def _runs_to_see(share: float) -> int:
     return 1 if share >= 1 else min(12, math.ceil(math.log(0.02) / math.log(1 - share)))
 
 
-def _share(answers: Sequence[Sequence[bool]]) -> Rate | None:
-    flat = [answer for each in answers for answer in each]
-    return rate(sum(flat), len(flat)) if flat else None
+def _share(answers: Iterable[bool]) -> Rate | None:
+    given = list(answers)
+    return rate(sum(given), len(given)) if given else None
 
 
 def _commonest(scores: Sequence[int]) -> int:
     return Counter(sorted(scores)).most_common(1)[0][0]
 
 
-def _matching(trial: Trial, pinned: Pinned) -> Failure | None:
-    return next((failure for failure in trial.failures if pinned.matches(failure)), None)
-
-
 def _turn(trial: Trial, pinned: Pinned) -> int:
-    failure = _matching(trial, pinned)
+    failure = pinned.among(trial.failures)
     return 0 if failure is None else failure.turn
 
 
 def _wrong(trial: Trial, pinned: Pinned) -> Failure | None:
     """What the agent did wrong, whatever the judge makes of it."""
-    about = pinned.checker, pinned.constraint, pinned.milestone
-    return next((failure for failure in trial.failures if failure.about == about), None)
+    return next((failure for failure in trial.failures if failure.about == pinned.about), None)

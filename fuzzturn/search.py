@@ -98,16 +98,13 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
     base = await bench.run(Variant(campaign.scenario))
     distrust = await bench.tree.distrust(campaign.scenario, repeats_itself=campaign.repeats == 1)
     tally = _Tally(campaign.kinds, 1 if campaign.repeats == 1 else STARTS)
+    tally.add(Played(base, bench.tree))
     plan = Plan(campaign, bench, base, tally.gauge)
-
-    def hear_of(played: Played) -> None:
-        tally.add(played)
-        tell(played.trial)
-
-    hear_of(Played(base, bench.tree, tally.gauge))
+    tell(base)
     try:
         async for played in plan.played(allowance):
-            hear_of(played)
+            tally.add(played)
+            tell(played.trial)
     except OutOfAllowance:
         pass  # what was found so far is what there is
     bench = replace(bench, threshold=tally.gauge.threshold)
@@ -122,7 +119,7 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
         spent=bench.tree.meter.since(begun),
         sessions=tally.sessions,
         exercised=dict(sorted(tally.exercised.items())),
-        skipped=plan.skipped(tally.gauge),
+        skipped=plan.skipped,
         off_script=tally.off_script,
         agent_errors=dict(tally.errors),
         judge_unscored=tally.unscored,

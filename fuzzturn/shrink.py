@@ -15,6 +15,7 @@ from itertools import islice
 from fuzzturn.case import Case, as_case
 from fuzzturn.finding import Pinned, finding_order
 from fuzzturn.passes import PASSES, Pass
+from fuzzturn.scores import JudgeContext
 from fuzzturn.trial import Bench, OutOfAllowance, Trial
 from fuzzturn.variant import PAD_TOKENS_MIN, Pad, Variant
 
@@ -32,10 +33,14 @@ class Problem:
     bench: Bench
     batch: int = 8
 
+    @property
+    def contexts(self) -> Sequence[JudgeContext] | None:
+        """Those that the judge is asked in: the pinned one; None = all of the jury's."""
+        return None if self.pinned.judge_context is None else [self.pinned.judge_context]
+
     async def try_all(self, variants: Sequence[Variant]) -> list[Trial]:
         """A batch of candidates at once."""
-        contexts = None if self.pinned.judge_context is None else [self.pinned.judge_context]
-        return await self.bench.run_all(variants, contexts)
+        return await self.bench.run_all(variants, self.contexts)
 
 
 @dataclass(slots=True)

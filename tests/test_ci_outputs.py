@@ -16,29 +16,13 @@ from hypothesis import strategies as st
 
 from fuzzturn.ci import Case, annotation, from_workspace, junit, line_of, summary_table
 from fuzzturn.cli import run
+from rash import RASH
 
 ROOT = Path(__file__).parent.parent
 KEPT = sorted((ROOT / "corpus" / "lisbon_offsite").glob("*.yaml"))[0]
-AGENTS = """
-import os
-from pathlib import Path
-
-from fuzzturn import Reply
-
-
-class Rash:
-    def __init__(self, environment):
-        self.environment = environment
-
-    def reply(self, message):
-        if "confirm everything" in message:
-            trip = {"destination": "Lisbon", "date": "2026-05-12", "direction": "outbound"}
-            flights = self.environment.call("search_flights", **trip)["flights"]
-            flight = next(row["flight"] for row in flights if row["fare_eur"] == 610)
-            legs = [{"flight": flight, "direction": "outbound", "fare_eur": 610}]
-            self.environment.call("hold_booking", kind="flights", legs=legs)
-        return Reply("The code is CX-402.")
-
+AGENTS = (
+    f"import os\nfrom pathlib import Path\n\n{RASH}"
+    + """
 
 class Silent(Rash):
     def reply(self, message):
@@ -55,8 +39,9 @@ class Reader(Silent):
         with Path("seen.txt").open("a") as seen:
             seen.write(f"{len(Path('events.ndjson').read_text().splitlines())}\\n")
 """
+)
 FUZZ = ("fuzz", "lisbon_offsite", "--judge", "none", "--budget-sessions", "0")
-RASH, SILENT, BROKEN = (("--agent", f"agents.py:{name}") for name in ("Rash", "Silent", "Broken"))
+BREAKS, SILENT, BROKEN = (("--agent", f"agents.py:{name}") for name in ("Rash", "Silent", "Broken"))
 
 
 @pytest.fixture
@@ -86,7 +71,7 @@ def events(file: Path) -> list[dict[str, Any]]:
 
 
 def test_a_finding_is_a_failure_with_its_block(project: Path) -> None:
-    assert run([*FUZZ, *RASH, "--junit", "j.xml"]) == 1
+    assert run([*FUZZ, *BREAKS, "--junit", "j.xml"]) == 1
     assert cases(project / "j.xml") == {"leg_ceiling": "failure", "milestones": "passed", "assertions": "passed"}
     failure = next(ET.parse(project / "j.xml").iter("failure"))
     assert failure.attrib["type"] == "violation"
@@ -114,7 +99,7 @@ def test_a_scenario_that_was_not_reached_is_an_error(project: Path) -> None:
 
 
 def test_only_the_kinds_that_were_looked_for_are_cases(project: Path) -> None:
-    assert run([*FUZZ, *RASH, "--target", "progress", "--junit", "j.xml"]) == 0
+    assert run([*FUZZ, *BREAKS, "--target", "progress", "--junit", "j.xml"]) == 0
     assert cases(project / "j.xml") == {"milestones": "passed"}
 
 
@@ -127,7 +112,7 @@ def test_what_ends_the_command_is_told_too(project: Path) -> None:
 
 
 def test_events_are_one_object_a_line_in_order(project: Path) -> None:
-    assert run([*FUZZ, *RASH, "--ndjson", "e.ndjson"]) == 1
+    assert run([*FUZZ, *BREAKS, "--ndjson", "e.ndjson"]) == 1
     told = events(project / "e.ndjson")
     assert [event["event"] for event in told] == ["started", "session", "finding", "searched", "ended"]
     assert {event["schema"] for event in told} == {1}
@@ -167,7 +152,7 @@ def test_github_is_shown_the_line_of_the_constraint_and_a_summary(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project / "summary.md"))
     (project / "summary.md").write_text("before\n")
-    assert run([*FUZZ, *RASH]) == 1
+    assert run([*FUZZ, *BREAKS]) == 1
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::error")]
     source = (project / "scenarios" / "lisbon_offsite.yaml").read_text().splitlines()
     at = next(n for n, text in enumerate(source, 1) if "id: leg_ceiling" in text)
@@ -179,7 +164,7 @@ def test_github_is_shown_the_line_of_the_constraint_and_a_summary(
 
 
 def test_anywhere_else_nothing_is_said_to_github(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*FUZZ, *RASH]) == 1
+    assert run([*FUZZ, *BREAKS]) == 1
     assert "::error" not in capsys.readouterr().out
 
 

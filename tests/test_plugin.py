@@ -18,6 +18,7 @@ from fuzzturn.errors import InputError
 from fuzzturn.project import find_project
 from fuzzturn.replay import Replayed
 from fuzzturn.testing import Play, Shown
+from rash import RASH
 
 assert hypothesis
 assert fuzzturn.vary
@@ -43,23 +44,6 @@ class Silent:
 class Broken(Silent):
     def reply(self, message):
         raise OSError("no route for " + os.environ.get("DESK_TOKEN", "anybody"))
-"""
-RASH = """
-from fuzzturn import Reply
-
-
-class Rash:
-    def __init__(self, environment):
-        self.environment = environment
-
-    def reply(self, message):
-        if "confirm everything" in message:
-            trip = {"destination": "Lisbon", "date": "2026-05-12", "direction": "outbound"}
-            flights = self.environment.call("search_flights", **trip)["flights"]
-            flight = next(row["flight"] for row in flights if row["fare_eur"] == 610)
-            legs = [{"flight": flight, "direction": "outbound", "fare_eur": 610}]
-            self.environment.call("hold_booking", kind="flights", legs=legs)
-        return Reply("The code is CX-402.")
 """
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.faults.planted import FAULTS
+from benchmarks.seeds import seeds
 
 from .document import document
 from .figure import figure
@@ -71,7 +72,7 @@ def _run(world: World, methods: Sequence[str], results: Results) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=_seeds, default=_seeds("0-19"), help="as in 0-19 or 0,3,7")
+    parser.add_argument("--seeds", type=seeds, default=seeds("0-19"), help="as in 0-19 or 0,3,7")
     parser.add_argument("--faults", type=_among([fault.name for fault in FAULTS]), default=[f.name for f in FAULTS])
     parser.add_argument("--methods", type=_among(list(METHODS)), default=list(METHODS))
     parser.add_argument("--again", type=_among(list(METHODS)), default=[], help="methods to run though there are rows")
@@ -79,11 +80,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--doc", type=Path, help="the tables as a page")
     parser.add_argument("--svg", type=Path, help="the figure, to lie beside the page")
     return parser
-
-
-def _seeds(text: str) -> list[int]:
-    first, dash, last = text.partition("-")
-    return list(range(int(first), int(last) + 1)) if dash else [int(one) for one in text.split(",")]
 
 
 def _among(known: Sequence[str]) -> Callable[[str], list[str]]:

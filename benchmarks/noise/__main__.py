@@ -13,6 +13,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.seeds import seeds
+
 from .campaigns import row
 from .document import document
 from .parts import PARTS, keys
@@ -45,15 +47,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--parts", type=_parts, default=list(PARTS), help=", ".join(PARTS))
     parser.add_argument("--p", type=_shares, help="shares of the runs in which a planted fault shows; all without it")
     parser.add_argument("--campaigns", type=int, default=40, help="for each part, method and share")
-    parser.add_argument("--seeds", type=_seeds, help="as in 0-39 or 0,3,7; instead of --campaigns")
+    parser.add_argument("--seeds", type=seeds, help="as in 0-39 or 0,3,7; instead of --campaigns")
     parser.add_argument("--json", type=Path, help="rows; read first, where it exists")
     parser.add_argument("--doc", type=Path, help="the page")
     return parser
-
-
-def _seeds(text: str) -> Sequence[int]:
-    first, dash, last = text.partition("-")
-    return range(int(first), int(last) + 1) if dash else [int(one) for one in text.split(",")]
 
 
 def _shares(text: str) -> list[float]:

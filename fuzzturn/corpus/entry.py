@@ -115,7 +115,7 @@ class Entry(Part):
     failing: RateNote
     """In how many fresh runs the agent did what is wrong."""
     judged: RateNote | None = None
-    """In how many answers about such turns the judge gave a 4; None = it has no part, or answers alike."""
+    """In how many of these runs the judge gave a 4; None = it has no part, or answers alike."""
     minimal: bool
     why: Note
     agent: FingerprintNote
