@@ -39,13 +39,16 @@ def variants(of: Scenario | str | Path) -> SearchStrategy[Variant]:
     """A Hypothesis strategy of the scenario's variants, for plain `@given`, from the project's operators.
 
     No base run has told where constraints are checked, so statements only move earlier; padding that only a search
-    can size is left out.
+    can size is left out, and so is what not every agent offers (`disturb`).
     """
     from fuzzturn import vary
+    from fuzzturn.offers import marked
 
     found = of if isinstance(of, Scenario) else scenario(of)
     operators = find_project().load_strategies().of_kind("operator")
-    return vary.variants(found, operators=[piece for piece in operators if piece.tag.name != "pad_to_threshold"])
+    return vary.variants(
+        found, operators=[p for p in operators if p.tag.name != "pad_to_threshold" and not marked(p, "disturbs")]
+    )
 
 
 def play(

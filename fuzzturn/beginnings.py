@@ -39,5 +39,5 @@ def words(variant: Variant) -> list[object]:
     said: list[object] = []
     for line in variant.spoken.turns:
         edit = inserted.get(line.id)
-        said.append(("filler", edit.to) if isinstance(edit, Pad) and edit.tokens is None else line.user)
+        said.append(("filler", edit.to) if isinstance(edit, Pad) and edit.tokens is None else line.heard)
     return said

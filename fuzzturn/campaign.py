@@ -10,7 +10,8 @@ from fuzzturn.cells import Played, cells, play_cell
 from fuzzturn.coverage import landmarks
 from fuzzturn.drive import Cast, Meter
 from fuzzturn.finding import KINDS, Kind
-from fuzzturn.measure import Jury, guarded_turns
+from fuzzturn.measure import Jury, called_tools, guarded_turns
+from fuzzturn.offers import marked
 from fuzzturn.openings import openings
 from fuzzturn.ports import Judge
 from fuzzturn.registry import Registered, Registry
@@ -59,7 +60,21 @@ def campaign_bench(campaign: Campaign, allowance: Allowance | None = None) -> Be
     meter = allowance.meter if allowance else Meter()
     jury = Jury(campaign.judge, campaign.judge_name, campaign.rubric, campaign.contexts, meter)
     tree = Tree(campaign.cast, campaign.scenario, meter)
-    return Bench(tree, campaign.registry, jury, asyncio.Semaphore(campaign.workers), allowance=allowance)
+    slots = asyncio.Semaphore(campaign.workers)
+    return Bench(
+        tree,
+        campaign.registry,
+        jury,
+        slots,
+        allowance=allowance,
+        twins=_twins(campaign),
+        gaps="block_gap" in campaign.kinds,
+    )
+
+
+def _twins(campaign: Campaign) -> bool:
+    """A difference between two single runs of an agent that does not repeat itself says nothing."""
+    return "metamorphic" in campaign.kinds and campaign.repeats == 1
 
 
 class Plan:
@@ -75,11 +90,17 @@ class Plan:
         turns = range(SEARCHED, SEARCHED + SEARCH_SAMPLES)
         self._benches = [bench] if campaign.repeats == 1 else [samples.of(sample) for sample in turns]
         guarded = guarded_turns(campaign.scenario, session, campaign.registry)
-        self._operators = [p for p in campaign.operators if gauge.tells or p.tag.name != PAD_TO_THRESHOLD]
-        self._skipped = dict(skipped(campaign.scenario, self._operators, guarded=guarded))
-        self._strategy = variants(campaign.scenario, operators=self._operators, guarded=guarded)
-        seed = campaign.cast.seed
-        self._openings = openings(campaign.scenario, operators=self._operators, guarded=guarded, seed=seed)
+        called = called_tools(session)
+        able = [p for p in campaign.operators if bench.tree.can_disturb or not marked(p, "disturbs")]
+        self._unable = {p.tag.name: "the agent offers no disturb()" for p in campaign.operators if p not in able}
+        operators = [p for p in able if gauge.tells or p.tag.name != PAD_TO_THRESHOLD]
+        often = [p for p in operators if not marked(p, "seldom")]
+        scenario, seed = campaign.scenario, campaign.cast.seed
+        self._skipped = dict(skipped(scenario, operators, guarded=guarded, called=called))
+        plain = variants(scenario, operators=often, guarded=guarded, called=called)
+        themed = variants(scenario, operators=operators, guarded=guarded, called=called, themed=True)
+        self._strategies = [plain, themed]
+        self._openings = openings(scenario, operators=often, guarded=guarded, seed=seed)
         self._known = landmarks(session, guarded)
 
     async def played(self, allowance: Allowance | None) -> AsyncIterator[Played]:
@@ -93,7 +114,7 @@ class Plan:
             yield Played(trial, bench.tree)
         before = self._gauge.fork()  # a cell knows what was opened, and nothing of the other cells
         left = campaign.sessions + 1 - len(opened)
-        planned = await cells(opened, self._known, self._strategy, campaign.cast.seed, left, allowance)
+        planned = await cells(opened, self._known, self._strategies, campaign.cast.seed, left, allowance)
         for number, cell in enumerate(planned):
             async for played in play_cell(cell, benches, campaign.batch, before, growing=number == 0):
                 yield played
@@ -101,7 +122,8 @@ class Plan:
     @property
     def skipped(self) -> dict[str, str]:
         """The operators that had nothing to vary, with the reasons."""
+        known = self._skipped | self._unable
         padded = any(piece.tag.name == PAD_TO_THRESHOLD for piece in self._campaign.operators)
         if not padded or self._gauge.threshold is not None:
-            return self._skipped
-        return self._skipped | {PAD_TO_THRESHOLD: "no compaction was seen that padding could be measured against"}
+            return known
+        return known | {PAD_TO_THRESHOLD: "no compaction was seen that padding could be measured against"}

@@ -28,13 +28,14 @@ DRAWN_PER_SESSION = 3
 async def cells(
     opened: Sequence[Variant],
     known: Landmarks,
-    strategy: SearchStrategy[Variant],
+    strategies: Sequence[SearchStrategy[Variant]],
     seed: int,
     sessions: int,
     allowance: Allowance | None,
 ) -> list[list[Variant]]:
     """Cells of distinct variants, `sessions` in all; the last one cut to it. Stops when nothing new comes.
 
+    `strategies`: of the first cell, of the second, and so on; the last one is that of all that follow.
     `opened`: what was played before any cell, the script first.
     """
     scenario = opened[0].scenario
@@ -46,6 +47,7 @@ async def cells(
     left, idle, number = sessions, 0, 0
     while left > 0 and idle < 3 and not (allowance and allowance.used_up()):
         await asyncio.sleep(0)  # thousands take seconds to draw: let an interrupt be heard
+        strategy = strategies[min(number, len(strategies) - 1)]
         pool = draw(strategy, DRAWN_PER_SESSION * CELL_SESSIONS, seed, scenario=scenario.scenario, cell=number)
         fresh = [variant for variant in pool if variant.key not in seen]
         cell = planner.choose(fresh, min(left, CELL_SESSIONS), opened)
@@ -85,7 +87,8 @@ async def play_cell(
                 yield Played(trial, used[0].tree)
             raise
         for trial in trials:
-            gauge.add(trial.measured.session.turns)
+            if not trial.variant.cut:
+                gauge.add(trial.measured.session.turns)
         for bench, trial in zip(used, trials, strict=True):
             yield Played(trial, bench.tree)
         at, batches = at + size, batches + 1

@@ -9,12 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from fuzzturn.errors import PortError
 from fuzzturn.ledger import Ledger
-from fuzzturn.registry import tagger
+from fuzzturn.registry import Registry, tagger
+from fuzzturn.scenario import When
 from fuzzturn.scores import CheckResult
 from fuzzturn.session import Commitment, ToolCall, Turn
 
-__all__ = ["CheckResult", "SessionState", "checker", "commitment", "guard", "invariant", "milestone"]
+__all__ = [
+    "CheckResult", "SessionState", "checker", "commitment", "guard", "holds", "invariant",
+    "kind_of_condition", "milestone",
+]  # fmt: skip
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -42,6 +47,21 @@ def checker(name: str, *, version: int = 1, owner: str | None = None) -> Callabl
 def milestone(name: str, *, version: int = 1, owner: str | None = None) -> Callable[[_F], _F]:
     """Tag `f(state, **args) -> bool`, the check behind a milestone."""
     return tagger("milestone", name, version=version, owner=owner)
+
+
+def kind_of_condition(name: str, registry: Registry) -> str:
+    """What a condition of that name is: a guard, or else a milestone's check."""
+    return "guard" if name in registry.names("guard") else "milestone"
+
+
+def holds(when: When, state: SessionState, registry: Registry) -> bool:
+    """Whether the condition holds in that state. Raises PortError where its check answers neither True nor False."""
+    kind = kind_of_condition(when.check, registry)
+    piece = registry.get(kind, when.check)
+    answer = piece.run(state, **when.args)
+    if not isinstance(answer, bool):
+        raise PortError(f"{kind} {when.check!r} ({piece.file}) returned {answer!r}; it returns True or False")
+    return answer is when.is_
 
 
 def guard(name: str, *, version: int = 1, owner: str | None = None) -> Callable[[_F], _F]:

@@ -50,6 +50,8 @@ class Evidence:
     block: Block
     seen: Sequence[Chat] | None
     """What the agent saw when it acted; None = it does not tell."""
+    window: int | None = WINDOW_TURNS
+    """Turns before the judged one in the two window contexts; None = all."""
     rendered: dict[int, str] = field(default_factory=dict)
     """Turns as they were rendered, by their number; kept by whoever asks about several turns of one session."""
 
@@ -97,8 +99,8 @@ def _history(kind: JudgeContext, evidence: Evidence) -> str:
     if kind == "agent":
         return record_lines(evidence.seen or ())
     before = evidence.turns[:-1]
-    if kind != "full":
-        before = before[-WINDOW_TURNS:]
+    if kind != "full" and evidence.window is not None:
+        before = before[max(len(before) - evidence.window, 0) :]
     return "\n".join([_rendered(turn, evidence) for turn in before])
 
 
@@ -111,7 +113,7 @@ def _rendered(turn: Turn, evidence: Evidence) -> str:
 
 
 def _turn_lines(turn: Turn) -> Iterable[Mapping[str, Any]]:
-    yield {"turn": turn.n, "role": "user", "text": turn.user}
+    yield {"turn": turn.n, "role": "user", **({"time": turn.time} if turn.time else {}), "text": turn.user}
     for event in turn.events:
         if isinstance(event, Message):
             yield {"turn": turn.n, "role": "assistant", "text": event.text}

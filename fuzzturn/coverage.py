@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from fuzzturn.beginnings import Beginnings, words
 from fuzzturn.offers import Guarded
 from fuzzturn.session import Session
-from fuzzturn.variant import Pad, Variant
+from fuzzturn.variant import InPlace, Pad, Variant
 
 __all__ = ["Landmarks", "Planner", "landmarks"]
 
@@ -55,7 +55,17 @@ def relations(variant: Variant, known: Landmarks) -> Iterator[frozenset[Feature]
             guarded = known.guarded.get(constraint) or frozenset(ids[-1:])
             then = next((i for i in range(at + 1, len(ids)) if ids[i] in guarded), None)
             if then is not None:
-                yield frozenset(_between([kinds[id] for id in ids], at, then))
+                between = _between([kinds[id] for id in ids], at, then)
+                yield frozenset([*between, *_in_place(variant, ids, at, then)])
+
+
+def _in_place(variant: Variant, ids: Sequence[str], at: int, then: int) -> Iterator[Feature]:
+    """What was changed about turns that stay where they are, and on which side of statement and guarded call."""
+    for edit in variant.edits:
+        if isinstance(edit, InPlace) and edit.anchor in ids:
+            place = ids.index(edit.anchor)
+            sides = ((place < at, "before"), (place in (at, then), "here"), (place < then, "between"), (True, "after"))
+            yield "changed", edit.operator, next(side for holds, side in sides if holds)
 
 
 def _kind(variant: Variant, id: str, known: Landmarks) -> str:

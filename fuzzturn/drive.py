@@ -10,19 +10,24 @@ import asyncio
 import hashlib
 import inspect
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from fuzzturn.calls import in_thread, tokens_of
+from fuzzturn.clock import told, until
 from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, blaming, closest, origin
 from fuzzturn.interleave import interleave
 from fuzzturn.ports import Agent, Environment, Reply
 from fuzzturn.prompter import Prompter
+from fuzzturn.recorder import Recorder
 from fuzzturn.replying import as_reply
 from fuzzturn.scenario import Line, Scenario
-from fuzzturn.session import Chat, Event, ModelCall, Session, ToolCall, Turn, copied, remembering
+from fuzzturn.session import Chat, Event, ModelCall, Session, Turn, copied, remembering
+from fuzzturn.tampering import Tampering
 
 __all__ = ["Cast", "Meter", "Recorder", "Saved", "Stage", "drive", "maybe", "replied", "seed_for"]
 
@@ -84,45 +89,14 @@ def seed_for(seed: int, scenario: str, role: str, sample: int = 0) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-class Recorder:
-    """The environment as the agent holds it: every call is recorded, everything else is passed through."""
-
-    def __init__(self, inner: Environment) -> None:
-        self._inner = inner
-        self.recorded: list[ToolCall] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def call(self, name: str, /, **args: Any) -> Any:
-        """Call a tool of the environment; what it raises is recorded and raised on."""
-        given = copied(args)
-        try:
-            result = self._inner.call(name, **copied(args))
-        except Exception as error:
-            self.recorded.append(ToolCall(name, given, error=str(error) or type(error).__name__))
-            raise
-        if inspect.isawaitable(result):
-            return self._awaited(name, given, result)
-        self.recorded.append(ToolCall(name, given, copied(result)))
-        return result
-
-    async def _awaited(self, name: str, given: dict[str, Any], running: Awaitable[Any]) -> Any:
-        try:
-            result = await running
-        except Exception as error:
-            self.recorded.append(ToolCall(name, given, error=str(error) or type(error).__name__))
-            raise
-        self.recorded.append(ToolCall(name, given, copied(result)))
-        return result
-
-
 class Stage:
     """One live agent and its environment."""
 
     def __init__(self, cast: Cast, scenario: Scenario, meter: Meter) -> None:
         self._meter = meter
         self._last: list[tuple[Chat, ...]] = [()]
+        self._cast, self._starts = cast, scenario.starts
+        self._set_clock(until(scenario.starts, ()))
         environment_seed = seed_for(cast.seed, scenario.scenario, "environment", cast.sample)
         with blaming(f"environment {scenario.environment!r}"):
             self._environment: Any = cast.make_environment(seed=environment_seed)
@@ -137,6 +111,7 @@ class Stage:
             "session_id": self.session_id,
             "sample": cast.sample,
             "system": scenario.system.text if scenario.system else None,
+            "now": (lambda: self._now) if scenario.starts else None,
         }
         self._agent: Any = _build(cast, self._recorder, offers)
 
@@ -149,10 +124,22 @@ class Stage:
     @property
     def can_snapshot(self) -> bool:
         """Whether sessions can go on from the middle: both agent and environment must offer it."""
-        return all(hasattr(x, m) for x in (self._agent, self._environment) for m in ("snapshot", "restore"))
+        agent, environment = self._agent, self._environment
+        saves = hasattr(agent, "snapshot") and hasattr(environment, "snapshot")
+        return saves and hasattr(agent, "restore") and hasattr(environment, "restore")
+
+    @property
+    def can_disturb(self) -> bool:
+        """Whether the agent spoils its own context where a scenario asks for that."""
+        return callable(getattr(self._agent, "disturb", None))
 
     async def speak(self, line: Line, n: int, *, auto: bool = False) -> Turn:
-        """Say one user message and record everything until the agent hands back."""
+        """Say one user message and record everything until the agent hands back.
+
+        Raises InputError where the turn disturbs an agent that offers no `disturb`.
+        """
+        if line.advance is not None or line.tool_faults or line.disturbances:
+            await self._prepare(line)
         self._meter.agent_turns += 1
         self._recorder.recorded = []
         error: str | None = None
@@ -172,7 +159,24 @@ class Stage:
             error = f"{type(raised).__name__}: {raised} ({Path(file).name}:{at})"
         merged = interleave(events, self._recorder.recorded)
         self._account(merged, error)
-        return Turn(n=n, id=line.id, user=line.user, events=merged, state=self._observe(), auto=auto, error=error)
+        if line.tool_faults:
+            self._recorder.tampering = Tampering()
+        return Turn(
+            n=n, id=line.id, user=line.user, events=merged, state=self._observe(), time=self._time, auto=auto,
+            error=error,
+        )  # fmt: skip
+
+    async def _prepare(self, line: Line) -> None:
+        """Move the clock, and let befall the turn what the scenario says."""
+        if self._now is not None and line.advance is not None:
+            self._set_clock(until(self._time, [line.advance]))
+        self._recorder.tampering = Tampering(line.tool_faults)
+        if line.disturbances and not self.can_disturb:
+            what = f"turn {line.id!r} disturbs the context of agent {self._cast.name}, which offers no disturb()"
+            raise InputError(Problem(what=what, accepted="an agent with disturb(edits), or the scenario without it"))
+        if line.disturbances:
+            with blaming("disturb()"):
+                await maybe(self._agent.disturb(line.disturbances))
 
     def _account(self, events: Sequence[Event], error: str | None) -> None:
         calls = [event for event in events if isinstance(event, ModelCall)]
@@ -189,8 +193,12 @@ class Stage:
         with blaming("snapshot()"):
             return Saved(await maybe(self._agent.snapshot()), await maybe(self._environment.snapshot()))
 
-    async def restore(self, saved: Saved) -> None:
-        """Go on from `saved`, in this fresh instance. The environment stays the object that the agent holds."""
+    async def restore(self, saved: Saved, advances: Sequence[str | None] = ()) -> None:
+        """Go on from `saved`, in this fresh instance. The environment stays the object that the agent holds.
+
+        `advances`: how far the clock had moved before each turn until then.
+        """
+        self._set_clock(until(self._starts, advances))
         with blaming("restore()"):
             await maybe(self._environment.restore(saved.environment))
             await maybe(self._agent.restore(saved.agent))
@@ -202,6 +210,9 @@ class Stage:
                 await maybe(self._agent.aclose())
             if hasattr(self._environment, "close"):
                 await maybe(self._environment.close())
+
+    def _set_clock(self, now: datetime | None) -> None:
+        self._now, self._time = now, told(now)
 
     def _observe(self) -> Mapping[str, Any]:
         with blaming("environment.observe()"):
@@ -253,9 +264,13 @@ async def maybe(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
+_signature = lru_cache(maxsize=64)(inspect.signature)  # every session builds an agent
+
+
 def _build(cast: Cast, environment: Recorder, offers: Mapping[str, Any]) -> Agent:
     """Build the agent with those keywords it names. Raises InputError for an option that it does not take."""
-    parameters = list(inspect.signature(cast.build).parameters.values())[1:]
+    looked_up = _signature if isinstance(cast.build, Hashable) else inspect.signature
+    parameters = list(looked_up(cast.build).parameters.values())[1:]
     takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters)
     named = {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
     problems = [

@@ -16,11 +16,13 @@ from typing import Any, Literal, TypeAlias, get_args
 from fuzzturn.scenario import Scenario
 from fuzzturn.scores import SERIOUSNESS, Check, JudgeContext, TurnScores, Visibility
 from fuzzturn.session import Turn
-from fuzzturn.variant import Drop, Pad, Variant, said_tokens
+from fuzzturn.variant import Drop, Pad, Variant, disturbs_the_world, said_tokens
 
 __all__ = [
     "BLIND_SCORE",
+    "GAPS",
     "KINDS",
+    "RELATIONS",
     "Failure",
     "Kind",
     "Order",
@@ -31,18 +33,27 @@ __all__ = [
     "signature_id",
 ]
 
-Kind: TypeAlias = Literal["blind_spot", "violation", "progress", "assertion"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+Kind: TypeAlias = Literal["blind_spot", "violation", "progress", "assertion", "metamorphic", "block_gap"]
+KINDS: tuple[Kind, ...] = get_args(Kind)[:-1]
+"""What `fuzz` looks for; block gaps are what `stress --search` looks for."""
+GAPS = (
+    "overflow", "commitment_left_out", "commitment_missed", "constraint_missing", "ended_as_binding", "confusable",
+    "long_statement",
+)  # fmt: skip
+"""What stands for the checker in a finding of kind block_gap: what the block does not do, see `gaps`."""
+RELATIONS = ("same_milestones", "same_verdict")
+"""What stands for the checker in a finding of kind metamorphic: what should be as in the twin, see `relation`."""
 BLIND_SCORE = 4
 """The judge saw nothing wrong. A score of 3 or more is called soft blindness and only reported."""
-Order: TypeAlias = tuple[int, int, int, int, int, str]
+Order: TypeAlias = tuple[int, int, int, int, int, int, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """One thing wrong at one turn.
 
-    For an assertion `checker` is the expectation that did not hold, for progress the problem; no constraint then.
+    For an assertion `checker` is the expectation that did not hold, for progress the problem; no constraint then. For
+    metamorphic it is what should be as in the twin, see `relation`.
     """
 
     kind: Kind
@@ -159,11 +170,12 @@ def _judged(scores: TurnScores, check: Check) -> dict[JudgeContext, int | None]:
 def finding_order(variant: Variant) -> Order:
     """Smaller shows the same failure better.
 
-    User turns, tokens said, edits that are not drops, turns out of script order, how far padding stands from
-    the end, and last a digest, so that the order is total.
+    Tool faults and forced cuts, since what needs none shows more; then user turns, tokens said, edits that are not
+    drops, turns out of script order, how far padding stands from the end; last a digest, so that the order is total.
     """
     spoken = variant.spoken
     return (
+        sum(map(disturbs_the_world, variant.edits)),
         len(spoken.turns),
         said_tokens(spoken),
         sum(not isinstance(edit, Drop) for edit in variant.edits),

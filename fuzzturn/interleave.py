@@ -19,14 +19,15 @@ def interleave(events: Sequence[Event], recorded: Sequence[ToolCall]) -> tuple[E
     waiting = list(recorded)
     merged: list[Event] = []
     for event in events:
-        match = isinstance(event, ToolCall) and next(
-            (r for r in waiting if r.name == event.name and r.args == event.args), None
-        )
-        if isinstance(match, ToolCall) and isinstance(event, ToolCall):
-            waiting.remove(match)
-            merged.append(ToolCall(match.name, match.args, match.result, match.error, event.id))
-        else:  # a call of the agent's own tools: it may go on changing what it handed over
-            merged.append(event.copied() if isinstance(event, ToolCall) else event)
+        if not isinstance(event, ToolCall):
+            merged.append(event)
+            continue
+        at = next((i for i, r in enumerate(waiting) if r.name == event.name and r.args == event.args), None)
+        if at is None:  # a call of the agent's own tools: it may go on changing what it handed over
+            merged.append(event.copied())
+            continue
+        match = waiting.pop(at)
+        merged.append(ToolCall(match.name, match.args, match.result, match.error, event.id))
     if not waiting:
         return tuple(merged)
     calls = [i for i, event in enumerate(merged) if isinstance(event, ModelCall)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from fuzzturn import __version__
-from fuzzturn.corpus import Entry, FingerprintNote, Note, Provenance, RateNote, as_kept, pieces_of
+from fuzzturn.corpus import Entry, FingerprintNote, Note, Provenance, RateNote, as_kept, pieces_of, script_digest
 from fuzzturn.drive import Cast
 from fuzzturn.outcome import Finding
 from fuzzturn.registry import Registry
@@ -44,14 +45,22 @@ def as_entry(found: Finding, cast: Cast, judge: FingerprintNote | None, rubric: 
         pieces=pieces_of(kept, registry),
         rubric=rubric,
         scenario=scenario_to_data(kept),
+        twin=_twin(found),
         records=tuple(as_json(scores) for scores in found.trial.measured.scores),
     )
+
+
+def _twin(found: Finding) -> dict[str, Any] | None:
+    if found.failure.kind != "metamorphic" or found.trial.twin is None:
+        return None
+    return scenario_to_data(as_kept(found.trial.twin.spoken))
 
 
 def _provenance(found: Finding, cast: Cast) -> Provenance:
     was, now = found.original.spoken, found.trial.variant.spoken
     return Provenance(
         scenario=found.scenario.scenario,
+        scenario_digest=script_digest(found.scenario),
         operators=_operators(found.original),
         seed=cast.seed,
         turns_found=len(was.turns),

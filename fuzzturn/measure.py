@@ -8,29 +8,41 @@ inside them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from typing import Any
 
-from fuzzturn.checkers import SessionState
+from fuzzturn.checkers import SessionState, holds
+from fuzzturn.clock import time
 from fuzzturn.context import Evidence
 from fuzzturn.drive import Meter
 from fuzzturn.ledger import Ledger, opening, speak, use
 from fuzzturn.milestones import Graph, graph
 from fuzzturn.ports import Judge, JudgePrompt, Verdict
 from fuzzturn.protected import commitments, protect
-from fuzzturn.registry import Registered, Registry
+from fuzzturn.registry import Registry
 from fuzzturn.rubric import Rubric
 from fuzzturn.scenario import Assertion, Goal, Milestone, Scenario
 from fuzzturn.scores import Check, JudgeContext, Progress, TurnScores
-from fuzzturn.session import Commitment, Session, ToolCall
+from fuzzturn.session import Commitment, Session, ToolCall, Turn
 from fuzzturn.signals.adherence import adherence
 from fuzzturn.signals.assertions import assertions
 from fuzzturn.signals.judge import judge
 from fuzzturn.signals.progress import progress
 from fuzzturn.visibility import summaries
 
-__all__ = ["Efficiency", "Jury", "Measured", "guarded_turns", "judged", "measure"]
+__all__ = [
+    "Efficiency",
+    "Jury",
+    "Measured",
+    "Reader",
+    "called_tools",
+    "evidence_of",
+    "guarded_turns",
+    "judged",
+    "measure",
+]
 
 LANGUAGE = "en"
 """The language of the commitment rules; a scenario cannot name another one yet."""
@@ -122,12 +134,12 @@ class Jury:
             return scores
         failed = scores.adherence.failed
         ask = partial(judge, judge=self._judge, name=self.name, sample=self.sample)
-        evidence = _evidence(measured, n, self.rubric, failed[0] if failed else None)
+        evidence = evidence_of(measured, n, self.rubric, failed[0] if failed else None)
         found = [await ask(evidence, context) for context in missing]
         scores = replace(scores, judge={**scores.judge, **{j.context: j for j in found}})
         if "agent" not in missing or len(failed) < 2:
             return scores
-        each = {check.constraint: await ask(_evidence(measured, n, self.rubric, check), "agent") for check in failed}
+        each = {check.constraint: await ask(evidence_of(measured, n, self.rubric, check), "agent") for check in failed}
         return replace(scores, seen_by_check=each)
 
 
@@ -143,17 +155,18 @@ async def judged(
 
 def measure(spoken: Scenario, session: Session, registry: Registry) -> Measured:
     """The deterministic signals of every turn. Raises PortError where a check misbehaves."""
-    rules = [rule for rule in registry.of_kind("commitment") if rule.tag.option("language") == LANGUAGE]
-    needs = tuple((milestone.id, milestone.needs) for milestone in spoken.goal.milestones)
-    reader = _Reader(spoken, session, registry, _graph(needs), rules)
-    for n in range(1, len(session.turns) + 1):
-        reader.read(n)
-    return reader.measured()
+    reader = Reader(spoken, registry)
+    for turn in session.turns:
+        reader.read(turn, session.initial_state)
+    return reader.measured(session)
+
+
+_ALWAYS: dict[str, Any] = {"supersedes": None, "uses": None, "when": None, "expires": None, "spare": False}
 
 
 def guarded_turns(spoken: Scenario, session: Session, registry: Registry) -> dict[str, frozenset[str]]:
     """For each constraint the turns at which its checker found something to look at, stated or not."""
-    always = [c.model_copy(update={"source": "system", "supersedes": None, "uses": None}) for c in spoken.constraints]
+    always = [c.model_copy(update={"source": "system", **_ALWAYS}) for c in spoken.constraints]
     silent = [line.model_copy(update={"states": (), "lifts": ()}) for line in spoken.turns]
     bound = spoken.model_copy(update={"constraints": tuple(always), "turns": tuple(silent)})
     exercised: dict[str, set[str]] = {}
@@ -163,23 +176,31 @@ def guarded_turns(spoken: Scenario, session: Session, registry: Registry) -> dic
     return {constraint: frozenset(turns) for constraint, turns in exercised.items()}
 
 
+def called_tools(session: Session) -> dict[str, frozenset[str]]:
+    """For each turn the tools that were called in it."""
+    return {turn.id: frozenset(call.name for call in turn.tool_calls) for turn in session.turns}
+
+
 @lru_cache(maxsize=64)
 def _graph(needs: tuple[tuple[str, tuple[str, ...]], ...]) -> Graph:
     """Closed once for all the variants of a scenario: they have the same goal."""
     return graph(Goal(says="-", milestones=tuple(Milestone(id=id, needs=wanted) for id, wanted in needs)))
 
 
-class _Reader:
-    """Goes through a session once, from the first turn to the last."""
+class Reader:
+    """Goes through a session once, from the first turn to the last: at its end, or turn by turn while it is played."""
 
-    def __init__(
-        self, spoken: Scenario, session: Session, registry: Registry, goal: Graph, rules: Sequence[Registered]
-    ) -> None:
-        self.spoken, self.session, self.registry, self.goal, self.rules = spoken, session, registry, goal, rules
+    def __init__(self, spoken: Scenario, registry: Registry) -> None:
+        rules = registry.of_kind("commitment")
+        self.spoken, self.registry = spoken, registry
+        self.goal = _graph(tuple((milestone.id, milestone.needs) for milestone in spoken.goal.milestones))
+        self.rules = [rule for rule in rules if rule.tag.option("language") == LANGUAGE]
         self.lines = {line.id: line for line in spoken.turns}
         self.scripted: dict[str, list[Assertion]] = {}
         for assertion in spoken.assertions:
             self.scripted.setdefault(assertion.turn, []).append(assertion)
+        self.conditional = any(constraint.when for constraint in spoken.constraints)
+        self.expiring = any(constraint.expires for constraint in spoken.constraints)
         self.ledger = opening(spoken)
         self.ledgers: list[Ledger] = []
         self.scores: list[TurnScores] = []
@@ -187,18 +208,22 @@ class _Reader:
         self.tool_log: tuple[ToolCall, ...] = ()
         self.summaries: tuple[str, ...] = ()
         self.standing: Progress | None = None
+        self.turns: tuple[Turn, ...] = ()
 
-    def read(self, n: int) -> None:
-        turn = self.session.turns[n - 1]
-        self.ledger = speak(self.ledger, self.spoken, self.lines.get(turn.id), n)
+    def read(self, turn: Turn, initial_state: Mapping[str, Any]) -> None:
+        """The signals of the next turn. Raises PortError where a check misbehaves."""
+        before = self.turns[-1].state if self.turns else initial_state
+        self.ledger = self._spoken(turn, before, initial_state)
+        self.turns += (turn,)
+        n = len(self.turns)
         self.ledgers.append(self.ledger)
         self.tool_log += turn.tool_calls
         self.summaries += summaries((turn,))
         self.promises += commitments(turn, self.rules)
         state = SessionState(
-            turns=self.session.turns[:n],
+            turns=self.turns,
             environment=turn.state,
-            before=self.session.state_before(n),
+            before=before,
             tool_log=self.tool_log,
             ledger=self.ledger,
             commitments=self.promises,
@@ -216,27 +241,45 @@ class _Reader:
         )
         self.ledger = use(self.ledger, (check.constraint for check in honoured.exercised), n)
 
-    def measured(self) -> Measured:
+    def _spoken(self, turn: Turn, state: Mapping[str, Any], initial_state: Mapping[str, Any]) -> Ledger:
+        """The ledger once the user has spoken; conditions are held against what stood before that."""
+        now = time(turn.time) if turn.time and self.expiring else None
+        line, n = self.lines.get(turn.id), len(self.turns) + 1
+        if not self.conditional:
+            return speak(self.ledger, self.spoken, line, n, now=now)
+        before = SessionState(
+            turns=self.turns,
+            environment=state,
+            before=self.turns[-2].state if len(self.turns) > 1 else initial_state,
+            tool_log=self.tool_log,
+            ledger=self.ledger,
+            commitments=self.promises,
+        )
+        return speak(self.ledger, self.spoken, line, n, now=now, holds=lambda when: holds(when, before, self.registry))
+
+    def measured(self, session: Session) -> Measured:
+        """The whole session with what was read of it."""
         decidable = {m.id for m in self.spoken.goal.milestones if m.check is not None}
         complete = [bool(decidable) and decidable <= scores.progress.satisfied for scores in self.scores]
         return Measured(
             spoken=self.spoken,
-            session=self.session,
+            session=session,
             scores=tuple(self.scores),
             ledgers=tuple(self.ledgers),
             promises=self.promises if self.rules else None,
             goal_reached=bool(complete) and complete[-1],
             efficiency=Efficiency(
                 turns_to_completion=complete.index(True) + 1 if True in complete else None,
-                tool_calls=tuple(len(turn.tool_calls) for turn in self.session.turns),
+                tool_calls=tuple(len(turn.tool_calls) for turn in self.turns),
                 user_corrections=sum(
-                    line.correction for turn in self.session.turns if (line := self.lines.get(turn.id)) is not None
+                    line.correction for turn in self.turns if (line := self.lines.get(turn.id)) is not None
                 ),
             ),
         )
 
 
-def _evidence(measured: Measured, n: int, rubric: Rubric, failed: Check | None) -> Evidence:
+def evidence_of(measured: Measured, n: int, rubric: Rubric, failed: Check | None = None) -> Evidence:
+    """What a judge of turn `n` is shown from. `failed`: for the `agent` context, the call that broke something."""
     turn = measured.session.turns[n - 1]
     ledger = measured.ledgers[n - 1]
     promises = None if measured.promises is None else [p for p in measured.promises if p.turn < n]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -12,11 +13,11 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, closest
 from fuzzturn.registry import Registered, tagger
 from fuzzturn.scenario import Scenario
-from fuzzturn.variant import Drop, Edit, Insert, Move, Pad
+from fuzzturn.variant import Disturb, Drop, Edit, disturbs_the_world, preserves
 
 __all__ = [
-    "Effect", "Guarded", "NotApplicable", "Offer", "Offers", "Place", "Slot", "Stage", "dropped", "drawn",
-    "offers", "operator", "stage",
+    "Called", "Effect", "Guarded", "NotApplicable", "Offer", "Offers", "Place", "Slot", "Stage", "dropped", "drawn",
+    "marked", "offers", "operator", "stage",
 ]  # fmt: skip
 
 Place: TypeAlias = Literal["nowhere", "before", "around", "between", "here and there", "everywhere"]
@@ -32,24 +33,40 @@ A constraint that is not a key was exercised nowhere. The empty mapping = unknow
 """
 
 
+Called: TypeAlias = Mapping[str, frozenset[str]]
+"""Scripted turn -> the tools that were called in it in the base run. The empty mapping = unknown, as with Guarded."""
+
+
 class NotApplicable(FuzzturnError):
     """An operator raises it where it has nothing to vary in the scenario; the message is the reason reported."""
 
 
-def operator(
-    name: str, *, effect: Effect, drops: bool = False, version: int = 1, owner: str | None = None
+def operator(  # noqa: PLR0913 - the keywords of a decorator are read one by one
+    name: str,
+    *,
+    effect: Effect,
+    drops: bool = False,
+    seldom: bool = False,
+    disturbs: bool = False,
+    version: int = 1,
+    owner: str | None = None,
 ) -> Callable[[_F], _F]:
-    """Tag `f(scenario)` or `f(scenario, anchor)`, either also with `guarded`, as an operator of that name.
+    """Tag `f(scenario)` or `f(scenario, anchor)` as an operator of that name.
 
     With `anchor` (a scenario.Line) it is asked once per scripted turn and returns a strategy of edits at that turn,
-    or None where it does not apply there. Without, its strategy is drawn up to twice a session. `guarded` is passed
-    to a function that names it. `drops`: its edits are Drops, offered first and whatever the swarm switches say.
-    Raises InputError for an unknown effect.
+    or None where it does not apply there. Without, its strategy is drawn up to twice a session. A strategy draws one
+    edit or a tuple of edits, each of which makes sense without the others. `guarded` and `called`, see the types of
+    these names, are passed to a function that names them.
+
+    `drops`: its edits are Drops, offered first and whatever the swarm switches say. `seldom`: it is about one
+    particular kind of trouble, so a session has one or two such operators, each drawn once; it takes no `anchor`.
+    `disturbs`: its edits need an agent that offers `disturb`. Raises InputError for an unknown effect.
     """
     if effect not in get_args(Effect):
         what = f"@operator({name!r}) was given the effect {effect!r}"
         raise InputError(Problem(what=what, accepted=closest(str(effect), get_args(Effect))))
-    extra = {"effect": effect, **({"drops": "yes"} if drops else {})}
+    marks = {"drops": drops, "seldom": seldom, "disturbs": disturbs}
+    extra = {"effect": effect, **{mark: "yes" for mark, given in marks.items() if given}}
     return tagger("operator", name, version=version, owner=owner, **extra)
 
 
@@ -58,7 +75,7 @@ class Offer:
     """What one operator offers at one turn, or anywhere."""
 
     operator: Registered
-    edits: SearchStrategy[Edit]
+    edits: SearchStrategy[Any]
 
     @property
     def name(self) -> str:
@@ -82,49 +99,58 @@ class Offers:
     slots: tuple[Slot, ...]
     free: tuple[Offer, ...]
     switched: tuple[str, ...]
+    seldom: tuple[Offer, ...]
     skipped: Mapping[str, str]
 
 
-def offers(scenario: Scenario, operators: Iterable[Registered], guarded: Guarded) -> Offers:
+def marked(piece: Registered, mark: Literal["drops", "seldom", "disturbs"]) -> bool:
+    """Whether the operator was tagged so."""
+    return piece.tag.option(mark) is not None
+
+
+def offers(
+    scenario: Scenario, operators: Iterable[Registered], guarded: Guarded, called: Called = MappingProxyType({})
+) -> Offers:
     """Ask every operator, in the order of their names. Raises PortError where one breaks its port."""
     at: dict[str | None, list[Offer]] = {None: []} | {line.id: [] for line in scenario.turns}
     skipped: dict[str, str] = {}
     switched: list[str] = []
     for piece in sorted(operators, key=lambda piece: piece.tag.name):
         try:
-            asked = _ask(piece, scenario, guarded)
+            asked = _ask(piece, scenario, guarded, called)
         except NotApplicable as reason:
             skipped[piece.tag.name] = str(reason)
             continue
         if not asked:
             skipped[piece.tag.name] = "it offers no edit for this scenario"
-        elif not _drops(piece):
+        elif not marked(piece, "drops") and not marked(piece, "seldom"):
             switched.append(piece.tag.name)
         for turn, edits in asked.items():
             at[turn].append(Offer(piece, edits))
     slots = tuple(_slot(scenario, line.id, at[line.id]) for line in scenario.turns)
-    return Offers(slots, tuple(at[None]), tuple(switched), skipped)
+    seldom = tuple(offer for offer in at[None] if marked(offer.operator, "seldom"))
+    return Offers(slots, tuple(o for o in at[None] if o not in seldom), tuple(switched), seldom, skipped)
 
 
 def _slot(scenario: Scenario, turn: str, offers: Sequence[Offer]) -> Slot:
-    drops = tuple(offer for offer in offers if _drops(offer.operator))
-    others = tuple(offer for offer in offers if not _drops(offer.operator))
+    drops = tuple(offer for offer in offers if marked(offer.operator, "drops"))
+    others = tuple(offer for offer in offers if not marked(offer.operator, "drops"))
     return Slot(turn, scenario.dependants(turn), drops, others)
 
 
-def _drops(piece: Registered) -> bool:
-    return piece.tag.option("drops") is not None
-
-
-def _ask(piece: Registered, scenario: Scenario, guarded: Guarded) -> dict[str | None, SearchStrategy[Edit]]:
+def _ask(
+    piece: Registered, scenario: Scenario, guarded: Guarded, called: Called
+) -> dict[str | None, SearchStrategy[Any]]:
     """The operator's strategies by turn id; None is the key of the one strategy of an operator without anchor."""
     if piece.tag.kind != "operator":
         raise InputError(Problem(file=piece.file, what=f"{piece.tag.name!r} is a {piece.tag.kind}, not an operator"))
     wants = inspect.signature(piece.function).parameters
-    if _drops(piece) and "anchor" not in wants:
+    if marked(piece, "seldom") and "anchor" in wants:
+        raise PortError(f"{_place(piece)} is drawn once a session, so it is not asked turn by turn: no `anchor`")
+    if marked(piece, "drops") and "anchor" not in wants:
         raise PortError(f"{_place(piece)} drops turns, so it must be asked turn by turn: give it a parameter `anchor`")
-    options = {"guarded": guarded} if "guarded" in wants else {}
-    asked: dict[str | None, SearchStrategy[Edit]] = {}
+    options = {name: value for name, value in (("guarded", guarded), ("called", called)) if name in wants}
+    asked: dict[str | None, SearchStrategy[Any]] = {}
     for line in scenario.turns if "anchor" in wants else (None,):
         edits = piece.run(scenario, **({} if line is None else {"anchor": line}), **options)
         if edits is not None and not isinstance(edits, SearchStrategy):
@@ -138,16 +164,31 @@ def _place(piece: Registered) -> str:
     return f"{piece.file}: operator {piece.tag.name!r}"
 
 
-def drawn(draw: DrawFn, offer: Offer) -> Edit:
-    """One edit of the offer. Raises PortError where the operator draws what it may not."""
-    edit: Edit = draw(offer.edits)
-    if not isinstance(edit, Insert | Pad | Drop | Move) or edit.operator != offer.name:
-        accepted = f"it draws edits (Insert, Pad, Drop, Move) with operator={offer.name!r}"
-        raise PortError(f"{_place(offer.operator)} drew {edit!r}; {accepted}")
-    if isinstance(edit, Drop) is not _drops(offer.operator):
-        rule = "@operator(…, drops=True) marks operators that draw Drops and nothing else, no other may draw one"
-        raise PortError(f"{_place(offer.operator)} drew {edit!r}; {rule}")
-    return edit
+def drawn(draw: DrawFn, offer: Offer) -> tuple[Edit, ...]:
+    """What the offer draws, one edit or several. Raises PortError where the operator draws what it may not."""
+    given = draw(offer.edits)
+    edits: tuple[Edit, ...] = given if isinstance(given, tuple) else (given,)
+    for edit in edits:
+        if (rule := _broken_rule(edit, offer)) is not None:
+            raise PortError(f"{_place(offer.operator)} drew {edit!r}; {rule}")
+    return edits
+
+
+def _broken_rule(edit: Edit, offer: Offer) -> str | None:
+    piece = offer.operator
+    if not isinstance(edit, Edit) or edit.operator != offer.name:
+        names = ", ".join(kind.__name__ for kind in get_args(Edit))
+        return f"it draws edits ({names}) with operator={offer.name!r}"
+    if isinstance(edit, Drop) is not marked(piece, "drops"):
+        return "@operator(…, drops=True) marks operators that draw Drops and nothing else, no other may draw one"
+    if isinstance(edit, Disturb) and not marked(piece, "disturbs"):
+        return "@operator(…, disturbs=True) marks operators that draw a Disturb"
+    effect = piece.tag.option("effect")
+    if effect == "preserve" and not preserves(edit):
+        return "its effect is preserve, and that edit changes what binds or what the world does"
+    if effect != "environment" and disturbs_the_world(edit):
+        return "its effect is not environment, and that edit changes what the world does"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +234,7 @@ def dropped(draw: DrawFn, slots: Sequence[Slot], unwanted: Set[str]) -> tuple[li
         if slot.turn in gone:  # with what it needs: there is nothing left to choose
             continue
         if slot.drops and slot.turn in unwanted:
-            edits.append(drawn(draw, slot.drops[0]))
+            edits += drawn(draw, slot.drops[0])
             gone |= slot.dependants
         else:
             kept.append(slot)

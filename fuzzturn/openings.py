@@ -66,14 +66,14 @@ def _crowded(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage) ->
     edits, kept = dropped(draw, offered.slots, {slot.turn for slot in offered.slots})
     for slot in kept:
         if slot.turn in where.between - where.stating:
-            edits += [e for offer in slot.offers if isinstance(e := drawn(draw, offer), Insert)][:1]
+            edits += [e for offer in slot.offers for e in drawn(draw, offer) if isinstance(e, Insert)][:1]
     return Variant(scenario, (*edits, *(edit for slot in _last(kept, where) for edit in _pads(draw, slot))))
 
 
 @st.composite
 def _moved(draw: DrawFn, scenario: Scenario, offered: Offers) -> Variant:
     """Moves alone."""
-    found = [drawn(draw, offer) for slot in offered.slots for offer in slot.offers]
+    found = [edit for slot in offered.slots for offer in slot.offers for edit in drawn(draw, offer)]
     return Variant(scenario, tuple(edit for edit in found if isinstance(edit, Move)))
 
 
@@ -83,6 +83,6 @@ def _shifted(variant: Variant) -> int:
 
 def _pads(draw: DrawFn, slot: Slot) -> list[Edit]:
     """The padding offered there: that which is solved from the threshold, so that the turn comes after compaction."""
-    found: list[Edit] = [edit for offer in slot.offers if isinstance(edit := drawn(draw, offer), Pad)]
+    found: list[Edit] = [e for offer in slot.offers for e in drawn(draw, offer) if isinstance(e, Pad)]
     symbols: list[Edit] = [replace(e, to="before") for e in found if isinstance(e, Pad) and e.tokens is None]
     return [*symbols, *found][:1]

@@ -8,6 +8,7 @@ from typing import Any
 
 from fuzzturn.drive import Meter
 from fuzzturn.evidence import Rate
+from fuzzturn.exercise import Exercise
 from fuzzturn.finding import Failure, signature_id
 from fuzzturn.scenario import Scenario
 from fuzzturn.threshold import Threshold
@@ -68,6 +69,8 @@ class Outcome:
     sessions: int
     exercised: Mapping[str, int]
     """For each checker: the turns at which it had something to look at."""
+    coverage: Exercise
+    """How often each constraint was held against a call, by the distance from its statement and its visibility."""
     skipped: Mapping[str, str]
     off_script: int
     agent_errors: Mapping[str, int]

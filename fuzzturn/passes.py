@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import TypeAlias
 
-from fuzzturn.case import Case
+from fuzzturn.case import Case, pads_of
 from fuzzturn.rewrite import grow_pad, keep, needed, pad_before, to_front, without, without_edit
 from fuzzturn.threshold import Threshold
 from fuzzturn.tokens import text_tokens
@@ -125,7 +125,7 @@ def drop_edits(case: Case) -> Iterator[Variant]:
 
 def front(case: Case) -> Iterator[Variant]:
     """The statement as early as it may stand, and one of the turns after it deleted, or two for a pad."""
-    if case.stating is None or case.stating not in case.others:
+    if case.stating is None or case.stating not in case.others or case.stating in case.variant.inserted:
         return
     moved = to_front(case.variant, case.stating)
     if moved.key == case.variant.key:
@@ -180,7 +180,7 @@ def _core(case: Case) -> frozenset[str]:
     """Stating turn, failing turn, and what those need; where an older version is what is seen, what states that."""
     ids = [case.failing, *([case.stating] if case.stating else [])]
     if case.failure.constraint is not None and case.failure.visibility == "stale":
-        older = case.variant.scenario.constraint(case.failure.constraint).supersedes
+        older = case.variant.scenario.constraint(case.failure.constraint).replaces
         stated = case.variant.spoken.stating(older) if older else None
         ids += [stated] if stated else []
     return needed(case.variant, ids)
@@ -284,7 +284,8 @@ def _pads_left(case: Case, variant: Variant, shorter: Variant, gone: Set[str]) -
     """Ids, in `shorter`, of its pads: the last one up to the turn of the loss, those before it, those after it."""
     ids = [line.id for line in variant.spoken.turns]
     left = [id for id in ids if id not in gone]
-    names = dict(zip(left, [line.id for line in shorter.spoken.turns], strict=True))
     pads = [id for id in left if id in case.pads()]
+    still = [line.id for line in shorter.spoken.turns if line.id in pads_of(shorter)]  # a turn may take others along
+    names = dict(zip(pads, still, strict=True))
     upto = [id for id in pads if ids.index(id) <= ids.index(case.lost_in or case.failing)]
     return [names[id] for id in (*reversed(upto), *(id for id in pads if id not in upto))]

@@ -82,13 +82,18 @@ def protect(ledger: Ledger, promises: Sequence[Commitment] | None, *, budget: in
 
 def _constraint_line(entry: Entry) -> dict[str, Any]:
     constraint = entry.constraint
-    return {
+    line: dict[str, Any] = {
         "constraint": constraint.id,
         "turn": entry.since,
         "status": entry.status,
         "source": constraint.source,
         "statement": constraint.statement,
-    } | ({"exception_to": constraint.supersedes} if constraint.uses and constraint.supersedes else {})
+    }
+    if constraint.uses and constraint.replaces:
+        line["exception_to"] = constraint.replaces
+    if entry.parts:
+        line["but_for"] = [{"constraint": id, **part} for id, part in entry.parts]
+    return line
 
 
 def _commitment_line(promise: Commitment) -> dict[str, Any]:

@@ -18,9 +18,8 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,15 +33,8 @@ from fuzzturn.session import Chat, Compaction, Event, Message, ModelCall, Sessio
 from fuzzturn.variant import Variant, edit_to_json
 
 __all__ = [
-    "SCHEMA",
-    "Run",
-    "digest",
-    "scenario_digest",
-    "score_records",
-    "session_from_json",
-    "session_to_json",
-    "write_json",
-]
+    "SCHEMA", "Run", "digest", "scenario_digest", "score_records", "session_from_json", "session_to_json", "write_json",
+]  # fmt: skip
 
 SCHEMA = 1
 _DEEPEST = 60
@@ -51,6 +43,10 @@ _EVENTS: Mapping[str, type[Event]] = {
     "message": Message, "model_call": ModelCall, "tool_call": ToolCall, "compaction": Compaction,
 }  # fmt: skip
 _EVENT_NAMES = {cls: name for name, cls in _EVENTS.items()}
+# Made once: json.dumps makes an encoder a call. What holds itself is nested too deep as well, so nobody looks for it.
+_LINE = json.JSONEncoder(allow_nan=False, ensure_ascii=False, check_circular=False).encode
+_INDENTED = json.JSONEncoder(allow_nan=False, ensure_ascii=False, indent=2).encode
+_CANONICAL = json.JSONEncoder(allow_nan=False, sort_keys=True, check_circular=False).encode
 
 
 class Run:
@@ -82,18 +78,21 @@ class Run:
 
     def append(self, name: str, record: Mapping[str, Any]) -> None:
         """One line more in `<name>.jsonl`."""
+        self._write(name, [record])
+
+    def _write(self, name: str, records: Iterable[Mapping[str, Any]]) -> None:
         if name not in self._files:
             path = self.folder / f"{name}.jsonl"
             self._files[name] = path.open("a", encoding="utf-8", errors="backslashreplace")
-        self._files[name].write(_dumps(self._redaction.data(record), ensure_ascii=False) + "\n")
+        lines = [_dumps(self._redaction.data(record), _LINE) for record in records]
+        self._files[name].write("\n".join([*lines, ""]))
 
     def session(self, id: str, variant: Variant, measured: Measured, registry: Registry, **fixed: Any) -> None:
         """A session and all its scores."""
         edits = [edit_to_json(edit) for edit in variant.edits]
         head = {"schema": SCHEMA, "id": id, "run": self.id, "edits": edits, **fixed}
         self.append("sessions", head | session_to_json(measured.session))
-        for record in score_records(measured, registry):
-            self.append("scores", {"schema": SCHEMA, "run": self.id, "session": id} | record)
+        self._write("scores", score_records(measured, registry, schema=SCHEMA, run=self.id, session=id))
 
     def close(self, summary: Mapping[str, Any]) -> None:
         """Write run.json and close everything."""
@@ -104,7 +103,7 @@ class Run:
 
 def write_json(path: Path, data: Mapping[str, Any], redaction: Redaction = NOTHING) -> None:
     """Write one JSON file, indented. Raises InputError where it cannot be written."""
-    text = _dumps(redaction.data(data), indent=2, ensure_ascii=False) + "\n"
+    text = _dumps(redaction.data(data), _INDENTED) + "\n"
     try:
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
@@ -113,7 +112,7 @@ def write_json(path: Path, data: Mapping[str, Any], redaction: Redaction = NOTHI
 
 def digest(value: object) -> str:
     """First 16 hex of the sha256 of canonical JSON."""
-    return hashlib.sha256(_dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(_dumps(value, _CANONICAL).encode()).hexdigest()[:16]
 
 
 def scenario_digest(scenario: Scenario) -> str:
@@ -143,10 +142,10 @@ def session_from_json(data: Mapping[str, Any]) -> Session:
     )
 
 
-def score_records(measured: Measured, registry: Registry) -> Iterator[dict[str, Any]]:
-    """One record a signal and turn; adherence one a binding constraint more. Nothing is blended."""
+def score_records(measured: Measured, registry: Registry, **fixed: Any) -> Iterator[dict[str, Any]]:
+    """One record a signal and turn, `fixed` first; adherence one a binding constraint more. Nothing is blended."""
     for scores in measured.scores:
-        place = {"turn": scores.n, "turn_id": scores.turn}
+        place = {**fixed, "turn": scores.n, "turn_id": scores.turn}
         for record in (*_signal_records(scores), *_check_records(scores, registry), *_judge_records(scores)):
             yield place | record
 
@@ -181,6 +180,7 @@ def _check_records(scores: TurnScores, registry: Registry) -> Iterator[dict[str,
             "constraint": check.constraint,
             "exercised": check.result.exercised,
             "visibility": check.visibility,
+            "seen": list(check.seen),
         }
 
 
@@ -210,6 +210,7 @@ def _turn_to_json(turn: Turn, last: list[Sequence[Chat]]) -> dict[str, Any]:
         "n": turn.n,
         "id": turn.id,
         "user": turn.user,
+        **({"time": turn.time} if turn.time is not None else {}),
         "auto": turn.auto,
         "events": [_event_to_json(event, last) for event in turn.events],
         "state": turn.state,
@@ -243,6 +244,7 @@ def _turn_from_json(data: Mapping[str, Any], last: list[Sequence[Chat]]) -> Turn
         n=data["n"],
         id=data["id"],
         user=data["user"],
+        time=data.get("time"),
         auto=data["auto"],
         events=tuple(_event_from_json(event, last) for event in data["events"]),
         state=data["state"],
@@ -259,19 +261,12 @@ def _event_from_json(data: Mapping[str, Any], last: list[Sequence[Chat]]) -> Eve
     return _EVENTS[data["event"]](**fields)
 
 
-def _dumps(value: object, **form: Any) -> str:
+def _dumps(value: object, encode: Callable[[Any], str]) -> str:
     """JSON, whatever it is."""
-    encode = _encoder(**form).encode
     try:
         return encode(value)
     except (TypeError, ValueError, RecursionError):  # only then is it gone through: nearly always it is JSON already
         return encode(_plain(value, 0))
-
-
-@cache
-def _encoder(**form: Any) -> json.JSONEncoder:
-    """Made once a form: json.dumps makes an encoder a call."""
-    return json.JSONEncoder(allow_nan=False, **form)
 
 
 def _plain(value: Any, depth: int) -> Any:

@@ -16,7 +16,7 @@ A score in a context counts as different only where there are two: one in the en
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from fuzzturn.corpus import Entry, pieces_of
@@ -29,9 +29,12 @@ from fuzzturn.scores import SERIOUSNESS, JudgeContext
 from fuzzturn.trial import Bench, Trial
 from fuzzturn.variant import Variant
 
-__all__ = ["Outcome", "Replayed", "changed_pieces", "missing", "refused", "replay"]
+__all__ = ["SCRIPT", "Outcome", "Replayed", "changed_pieces", "changes_told", "missing", "refused", "replay"]
 
 Outcome: TypeAlias = Literal["FAILING", "FIXED", "RARER", "MORE OFTEN", "CHANGED", "ERROR"]
+
+SCRIPT = "scenario "
+"""What the name of a scenario begins with among what has changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +48,14 @@ class Replayed:
     now: Rate | None = None
     """How often it was broken, where it was played several times."""
     changed: tuple[str, ...] = ()
-    """Registered names whose code is not what it was when the entry was written."""
+    """What is not as it was when the entry was written: the code of registered names, and the scenario."""
 
 
 async def replay(entry: Entry, spoken: Scenario, bench: Bench) -> Replayed:
     """Play the entry once, from the first turn, and hold it against its predicate."""
-    trial = await bench.run(Variant(spoken))
+    twin = entry.spoken_twin()
+    bench = replace(bench, gaps=entry.kind == "block_gap")
+    trial = await bench.run(Variant(spoken), twin=Variant(twin) if twin is not None else None)
     changed = changed_pieces(entry, spoken, bench.registry)
     outcome, detail, failure = _compare(entry, trial)
     error = trial.measured.session.error
@@ -63,6 +68,14 @@ def changed_pieces(entry: Entry, spoken: Scenario, registry: Registry) -> tuple[
     """The names whose file has another digest now. Raises UnknownName where one is gone."""
     now = pieces_of(spoken, registry)
     return tuple(name for name, digest in entry.pieces.items() if now.get(name) != digest)
+
+
+def changes_told(changed: Sequence[str]) -> list[str]:
+    """What has changed, in sentences. Code decides what a replay comes to; the scenario does not."""
+    code = [name for name in changed if not name.startswith(SCRIPT)]
+    told = [f"changed since this entry was written: {', '.join(code)}"] if code else []
+    scripts = (name for name in changed if name.startswith(SCRIPT))
+    return told + [f"{name} has changed since (the entry replays its own copy)" for name in scripts]
 
 
 def missing(entry: Entry, error: UnknownName) -> Replayed:

@@ -14,6 +14,7 @@ from fuzzturn.evidence import Rate
 from fuzzturn.finding import BLIND_SCORE, Failure
 from fuzzturn.measure import Measured
 from fuzzturn.outcome import Finding
+from fuzzturn.scenario import Line
 from fuzzturn.scores import TurnScores
 from fuzzturn.session import ToolCall, Turn
 from fuzzturn.tokens import text_tokens
@@ -23,7 +24,14 @@ from fuzzturn.why import Why
 
 __all__ = ["Names", "conversation", "counted", "finding_block", "four_signals", "session_table", "why_sentences"]
 
-_TITLES = {"blind_spot": "BLIND SPOT", "violation": "VIOLATION", "progress": "PROGRESS", "assertion": "ASSERTION"}
+_SEEN = {
+    "verbatim": "there word for word", "in_summary": "there in a summary", "absent": "not there",
+    "stale": "there in an older version", "unknown": "unknown",
+}  # fmt: skip
+_TITLES = {
+    "blind_spot": "BLIND SPOT", "violation": "VIOLATION", "progress": "PROGRESS", "assertion": "ASSERTION",
+    "metamorphic": "METAMORPHIC", "block_gap": "BLOCK GAP",
+}  # fmt: skip
 _LEGEND = {"S": "S a constraint is stated", "C": "C the context is compacted", "V": "V where it goes wrong"}
 _SOFT_BLIND = 3
 
@@ -60,6 +68,9 @@ def finding_block(found: Finding, *, names: Names, again: str, width: int = 100)
 def why_sentences(why: Why, failure: Failure) -> list[str]:
     """The mechanism and the counterfactuals as plain sentences."""
     sentences = [_lost(why, failure)] if failure.constraint else []
+    if len(why.seen) > 1:
+        seen = ", ".join(f"{_SEEN[one.visibility]} from turn {one.turn}" for one in why.seen)
+        sentences.append(f"In the agent's view the constraint was {seen}.")
     sentences.append({
         "clean": "Without compaction the same session is clean.",
         "still fails": "Without compaction it fails all the same.",
@@ -182,15 +193,29 @@ def four_signals(trial: Trial, failure: Failure, names: Names, width: int) -> li
 def _transcript(trial: Trial, failure: Failure, agent: str, width: int) -> Iterator[str]:
     measured = trial.measured
     stated = {line.id for line in measured.spoken.turns if line.states}
+    lines = {line.id: line for line in measured.spoken.turns}
     speaker = max(min(len(agent), 12), 4)
     for turn in measured.session.turns[: failure.turn]:
         marks = f"{'S' if turn.id in stated else ''}{'C' if turn.compactions else ''}"
         marks += "V" if turn.n == failure.turn else ""
         yield from _spoken(f"  {turn.n:>3} {marks:<3} {'user':<{speaker}}  ", _said(trial, turn), width)
+        for trouble in _troubles(lines.get(turn.id)):
+            yield from _spoken(f"          {'':<{speaker}}  ", trouble, width)
         for call in turn.tool_calls if turn.n == failure.turn else ():
             yield from _spoken(f"          {agent[:speaker]:<{speaker}}  ", _called(call), width)
         if turn.text:
             yield from _spoken(f"          {agent[:speaker]:<{speaker}}  ", _shortened(turn.text), width)
+
+
+def _troubles(line: Line | None) -> Iterator[str]:
+    """What befalls tools and context in the turn, by the scenario's own doing."""
+    for fault in line.tool_faults if line else ():
+        size = f" of {fault.tokens} tokens" if fault.tokens else ""
+        text = f": {_shortened(fault.text, 100)}" if fault.text else size
+        yield f"[tool {fault.kind}, {fault.tool or 'the first call'}{text}]"
+    for disturbance in line.disturbances if line else ():
+        told = ": ".join(filter(None, (disturbance.kind, _shortened(disturbance.text, 80))))
+        yield f"[disturbed, {told}]"
 
 
 def _said(trial: Trial, turn: Turn) -> str:

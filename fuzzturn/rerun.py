@@ -21,7 +21,7 @@ from fuzzturn.replay import Outcome, Replayed, replay
 from fuzzturn.scenario import Scenario
 from fuzzturn.trial import Bench
 
-__all__ = ["CHANCE", "rerun"]
+__all__ = ["CHANCE", "rerun", "verdict"]
 
 CHANCE = 0.05
 """How likely it may be, at the lowest rate that the entry's interval allows, that a failure is missed in all runs."""
@@ -29,7 +29,11 @@ CHANCE = 0.05
 
 async def rerun(entry: Entry, spoken: Scenario, benches: Sequence[Bench]) -> Replayed:
     """Play the entry on each of the benches, at least one, each of another sample."""
-    runs = [await replay(entry, spoken, bench) for bench in benches]
+    return verdict(entry, [await replay(entry, spoken, bench) for bench in benches])
+
+
+def verdict(entry: Entry, runs: Sequence[Replayed]) -> Replayed:
+    """What runs of an entry, at least one, say of it together."""
     if len(runs) == entry.failing.n == 1:
         return runs[0]
     told = [run for run in runs if run.outcome != "ERROR"]

@@ -62,6 +62,7 @@ def campaign_json(outcomes: Iterable[tuple[Outcome, list[dict[str, Any]]]], **fi
         "schema": 1,
         **fixed,
         "exercised": exercised,
+        "coverage": {o.base.measured.spoken.scenario: o.coverage for o, _ in pairs},
         "skipped_operators": {o.base.measured.spoken.scenario: dict(o.skipped) for o, _ in pairs if o.skipped},
         "off_script": sum(o.off_script for o, _ in pairs),
         "agent_errors": [error for o, _ in pairs for error in o.agent_errors],

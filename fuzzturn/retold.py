@@ -10,10 +10,10 @@ from collections.abc import Iterable
 
 from fuzzturn.corpus import Entry
 from fuzzturn.finding import Failure
-from fuzzturn.replay import Replayed
+from fuzzturn.replay import Replayed, changes_told
 from fuzzturn.report import Names, conversation, counted, four_signals, why_sentences
 from fuzzturn.trial import Trial
-from fuzzturn.why import Why
+from fuzzturn.why import Sighting, Why
 
 __all__ = ["entry_block", "trial_block"]
 
@@ -36,10 +36,12 @@ def entry_block(entry: Entry, replayed: Replayed, *, names: Names, again: str, w
         f"{entry.kind.replace('_', ' ')}, marked {entry.status}; kept with {counted(was.turns, 'turn')} "
         f"({was.tokens} tokens said), failed then in {entry.failing.k} of {counted(entry.failing.n, 'fresh run')}"
     )
-    head = [f"{title} {entry.finding}  {about}", *_wrapped([replayed.detail, history], width)]
+    told = [replayed.detail, history, *changes_told(replayed.changed)]
+    head = [f"{title} {entry.finding}  {about}", *_wrapped(told, width)]
     if replayed.trial is None or replayed.failure is None:
         return "\n".join([*head, "", f"  see it again: {again}"])
-    note = Why(**entry.why.model_dump())
+    kept = entry.why.model_dump()
+    note = Why(**kept | {"seen": tuple(Sighting(**one) for one in kept["seen"])})
     why = ["When it was kept:", *why_sentences(note, replayed.failure)]
     played = _played(replayed.trial, replayed.failure, names, width)
     return _joined(head, played, _wrapped(why, width), again)

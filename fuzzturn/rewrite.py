@@ -9,9 +9,22 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from types import MappingProxyType
 
-from fuzzturn.scenario import Line, Scenario
+from fuzzturn.scenario import Scenario
 from fuzzturn.tokens import text_tokens
-from fuzzturn.variant import END, PAD_TOKENS_MIN, Drop, Edit, Insert, Move, Pad, Variant, filler
+from fuzzturn.variant import (
+    END,
+    PAD_TOKENS_MIN,
+    Drop,
+    Edit,
+    InPlace,
+    Insert,
+    Move,
+    Pad,
+    Variant,
+    Word,
+    filler,
+    lead_id,
+)  # fmt: skip
 
 __all__ = ["OPERATOR", "grow_pad", "keep", "needed", "pad_before", "to_front", "unspoken", "without", "without_edit"]
 
@@ -28,13 +41,13 @@ def keep(variant: Variant, ids: Set[str], padding: Mapping[str, int] = _NONE) ->
     """
     gone = _closed(variant, {line.id for line in variant.scenario.turns} - ids)
     edits: list[Edit] = [Drop(operator=OPERATOR, anchor=line.id) for line in variant.scenario.turns if line.id in gone]
-    edits += [e for e in variant.edits if isinstance(e, Move) and e.anchor not in gone]
+    edits += [e for e in variant.edits if isinstance(e, Move | InPlace) and e.anchor not in gone and _whole(e, ids)]
     waiting: list[Insert | Pad] = []
     for line in variant.spoken.turns:
         if line.id in padding:
             waiting.append(Pad(operator=OPERATOR, anchor=line.id, tokens=max(padding[line.id], PAD_TOKENS_MIN)))
         if (inserted := variant.inserted.get(line.id)) is not None:
-            if line.id in ids:
+            if line.id in ids and not isinstance(inserted, Word):
                 waiting.append(inserted)
         elif line.id not in gone:
             edits += [replace(edit, anchor=line.id) for edit in waiting]
@@ -82,8 +95,8 @@ def to_front(variant: Variant, id: str) -> Variant:
     """The scripted turn `id` spoken as early as the partial order allows."""
     lines = variant.scenario.turns
     place = next(i for i, line in enumerate(lines) if line.id == id)
-    ours = _touched(variant.scenario, lines[place])
-    stop = max((i for i, line in enumerate(lines[:place]) if ours & _touched(variant.scenario, line)), default=-1)
+    ours = variant.scenario.rules_of(lines[place])
+    stop = max((i for i, line in enumerate(lines[:place]) if ours & variant.scenario.rules_of(line)), default=-1)
     edits = [edit for edit in variant.edits if not (isinstance(edit, Move) and edit.anchor == id)]
     return variant.with_edits([*edits, Move(operator=OPERATOR, anchor=id, offset=stop + 1 - place)])
 
@@ -107,10 +120,9 @@ def unspoken(spoken: Scenario) -> Variant:
     return Variant(spoken.model_copy(update={"turns": scripted}), tuple(pads))
 
 
-def _touched(scenario: Scenario, line: Line) -> frozenset[str]:
-    """The constraints that begin or end to bind when `line` is spoken: two such lines keep their order."""
-    superseded = {scenario.constraint(id).supersedes for id in line.states}
-    return frozenset({*line.states, *line.lifts} | {id for id in superseded if id is not None})
+def _whole(edit: Edit, ids: Set[str]) -> bool:
+    """A statement in two pieces is one only with both."""
+    return not (isinstance(edit, Word) and edit.lead) or lead_id(edit) in ids
 
 
 def _closed(variant: Variant, gone: Set[str]) -> frozenset[str]:

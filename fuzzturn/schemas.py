@@ -50,6 +50,8 @@ def _scenario() -> Schema:
     made = _of_model(Scenario)
     parts = made["$defs"]
     _add(parts["Constraint"], "state_at_turn", _TURN_NUMBER, "The turn that states it, from 1; else a turn's `states`.")
+    superseded = parts["Constraint"]["properties"]["supersedes"]
+    superseded["anyOf"] = [parts["Replaced"]["properties"]["id"], *superseded["anyOf"]]
     _one_of_text_and_file(parts["System"])
     _add(parts["Assertion"], "turn", {"anyOf": [parts["Assertion"]["properties"]["turn"], _TURN_NUMBER]},
          "The turn's id, or its number in this file, from 1.")  # fmt: skip

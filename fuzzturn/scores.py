@@ -56,6 +56,8 @@ class Check:
     call: int | None = None
     visibility: Visibility = "unknown"
     """How the constraint stood in what the agent saw when it made that call (else its last call)."""
+    seen: tuple[Visibility, ...] = ()
+    """The same for every model call of the turn, in order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from fuzzturn import exercise
 from fuzzturn.bound import least_turns
 from fuzzturn.campaign import Campaign, Plan, campaign_bench
 from fuzzturn.case import Case, as_case
@@ -21,6 +22,7 @@ from fuzzturn.evidence import rate
 from fuzzturn.finding import KINDS, Failure, Kind, Pinned, finding_order
 from fuzzturn.outcome import Effort, Finding, Outcome
 from fuzzturn.sampled import Fresh, Nothing, Shrunk, shrink_sampled
+from fuzzturn.scores import Visibility
 from fuzzturn.shrink import Problem, shrink
 from fuzzturn.threshold import Gauge
 from fuzzturn.tree import Tree
@@ -54,6 +56,7 @@ class _Tally:
     gauge: Gauge = field(default_factory=Gauge)
     sessions: int = 0
     exercised: Counter[str] = field(default_factory=Counter)
+    covered: Counter[tuple[str, str, Visibility]] = field(default_factory=Counter)
     off_script: int = 0
     unscored: int = 0
     unscored_because: Counter[str] = field(default_factory=Counter)
@@ -64,10 +67,12 @@ class _Tally:
     def add(self, played: Played) -> None:
         trial, session = played.trial, played.trial.measured.session
         self.sessions += 1
-        self.gauge.add(session.turns)
+        if not trial.variant.cut:
+            self.gauge.add(session.turns)
         self.off_script += session.off_script
         if session.error is not None:
             self.errors[session.error] += 1
+        self.covered.update(exercise.tally(trial.measured))
         for scores in trial.measured.scores:
             self.exercised.update(check.checker for check in scores.adherence.exercised)
             for judgement in scores.judge.values():
@@ -119,6 +124,7 @@ async def search(campaign: Campaign, hear: Hear | None = None, allowance: Allowa
         spent=bench.tree.meter.since(begun),
         sessions=tally.sessions,
         exercised=dict(sorted(tally.exercised.items())),
+        coverage=exercise.as_table(tally.covered),
         skipped=plan.skipped,
         off_script=tally.off_script,
         agent_errors=dict(tally.errors),
@@ -169,6 +175,7 @@ async def shrink_failure(
 
     `original` is what the case was cut from; `base` None = the unedited script was not played.
     """
+    bench = replace(bench, twins=pinned.kind == "metamorphic")
     begun = bench.tree.meter.agent_turns
     small, complete = await shrink(case, Problem(pinned, bench, campaign.batch))
     effort = Effort(bench.tree.meter.agent_turns - begun, least_turns(small.variant))
@@ -224,7 +231,7 @@ def _signature(campaign: Campaign, failure: Failure, why: Why) -> dict[str, Any]
 
 
 def _rank(pinned: Pinned) -> tuple[int, str]:
-    return KINDS.index(pinned.kind), repr(pinned)
+    return (*KINDS, "block_gap").index(pinned.kind), repr(pinned)
 
 
 def _merged(found: Iterable[Finding]) -> Iterator[Finding]:

@@ -7,9 +7,8 @@ guessed: what an agent does not tell is None.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -97,18 +96,24 @@ class Compaction:
 _LAST: ContextVar[list[tuple[Chat, ...]] | None] = ContextVar("_LAST", default=None)
 
 
-@contextmanager
-def remembering(last: list[tuple[Chat, ...]]) -> Iterator[None]:
+class remembering:
     """Contexts told of in here share the messages that they have in common with the one before; `last` holds that.
 
     A model call sees nearly all that the call before it saw. Copied each time, a session's cost and memory would grow
     with the square of its length.
     """
-    token = _LAST.set(last)
-    try:
-        yield
-    finally:
-        _LAST.reset(token)
+
+    __slots__ = ("_last", "_token")
+    _token: Token[list[tuple[Chat, ...]] | None]
+
+    def __init__(self, last: list[tuple[Chat, ...]]) -> None:
+        self._last = last
+
+    def __enter__(self) -> None:
+        self._token = _LAST.set(self._last)
+
+    def __exit__(self, *_: object) -> None:
+        _LAST.reset(self._token)
 
 
 def _seen(context: Sequence[Chat] | None) -> tuple[Chat, ...] | None:
@@ -125,19 +130,22 @@ def _seen(context: Sequence[Chat] | None) -> tuple[Chat, ...] | None:
 def _copied(messages: Sequence[Chat] | None, first: int = 0) -> tuple[Chat, ...] | None:
     if messages is None:
         return None
-    for i, message in enumerate(messages, start=first):
+    copies: list[Chat] = []
+    for message in messages:
         if type(message) is not dict and not isinstance(message, Mapping):
-            raise PortError(
-                f"a context holds chat messages ({{'role': …, 'content': …}}); entry {i + 1} is {message!r}"
-            )
-    return tuple([_dict_copied(message) for message in messages])
+            at = first + len(copies) + 1
+            raise PortError(f"a context holds chat messages ({{'role': …, 'content': …}}); entry {at} is {message!r}")
+        copies.append(_dict_copied(message))
+    return tuple(copies)
 
 
 def _dict_copied(data: Mapping[Any, Any]) -> dict[Any, Any]:
     """Most messages and arguments hold texts and numbers only, and a context is copied at every model call."""
-    if _UNCHANGING.issuperset(map(type, data.values())):
-        return dict(data)
-    return {key: copied(value) for key, value in data.items()}
+    twin = dict(data)
+    for key, value in twin.items():
+        if type(value) not in _UNCHANGING:
+            twin[key] = copied(value)
+    return twin
 
 
 def copied(value: Any) -> Any:
@@ -188,19 +196,21 @@ class Turn:
     """In the order in which they happened."""
     state: Mapping[str, Any] = field(default_factory=dict)
     """What the environment showed after the turn."""
+    time: str | None = None
+    """What the session's clock showed in the turn; None = the scenario has no clock."""
     auto: bool = False
     """True where the scripted user answered a question of the agent's."""
     error: str | None = None
     """What the agent raised, as text; the session ends there. None = nothing."""
+    text: str = field(init=False, repr=False, compare=False)
+    """All that the assistant said in this turn."""
+    tool_calls: tuple[ToolCall, ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def text(self) -> str:
-        """All that the assistant said in this turn."""
-        return "\n".join([event.text for event in self.events if isinstance(event, Message)])
-
-    @property
-    def tool_calls(self) -> tuple[ToolCall, ...]:
-        return tuple([event for event in self.events if isinstance(event, ToolCall)])
+    def __post_init__(self) -> None:
+        """What the checks of this turn and of every later one read again and again is gathered once."""
+        said = [event.text for event in self.events if isinstance(event, Message)]
+        object.__setattr__(self, "text", "\n".join(said))
+        object.__setattr__(self, "tool_calls", tuple([event for event in self.events if isinstance(event, ToolCall)]))
 
     def seen_by(self, call: int | None) -> Sequence[Chat] | None:
         """The context of the model call that issued tool call number `call` (from 0); None = the turn's last one.

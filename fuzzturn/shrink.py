@@ -165,8 +165,10 @@ def _required(case: Case) -> frozenset[str]:
     """
     if case.failure.constraint is not None:
         broken = case.variant.scenario.constraint(case.failure.constraint)
-        stating = case.variant.spoken.stating(broken.supersedes) if broken.uses and broken.supersedes else None
+        stating = case.variant.spoken.stating(broken.replaces) if broken.uses and broken.replaces else None
         return frozenset() if stating is None else frozenset({stating})
+    if case.failure.kind in ("metamorphic", "block_gap"):  # the twin lacks the same; a block is what it is
+        return frozenset()
     scripted = {line.id for line in case.variant.scenario.turns if not line.optional}
     return frozenset(line.id for line in case.variant.spoken.turns if line.id in scripted)
 

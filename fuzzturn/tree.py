@@ -9,9 +9,9 @@ does not depend on how many sessions run at once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from fuzzturn.drive import Cast, Meter, Saved, Stage
 from fuzzturn.prompter import Prompter
@@ -20,12 +20,14 @@ from fuzzturn.session import Session, Turn
 
 __all__ = ["Tree"]
 
+Heard: TypeAlias = Callable[[Turn, Mapping[str, Any]], None]
+
 
 @dataclass(slots=True)
 class _Node:
     turn: Turn | None = None
     saved: Saved | None = None
-    children: dict[str, _Node | asyncio.Future[_Node]] = field(default_factory=dict)
+    children: dict[object, _Node | asyncio.Future[_Node]] = field(default_factory=dict)
 
     def copy(self) -> _Node:
         """The finished part of the tree below; turns and snapshots are shared, they never change."""
@@ -51,6 +53,8 @@ class Tree:
         """Whether snapshots are used; False = they were found to be untrue."""
         self.forgives = False
         """Whether a turn at which the agent broke is tried anew by the next session that comes there."""
+        self.can_disturb = False
+        """Whether the agent offers `disturb`; known once something was played."""
         self.identity: str | None = None
         """What the agent says of itself; known once something was played."""
         self._initial_state: Mapping[str, Any] = {}
@@ -63,9 +67,12 @@ class Tree:
         other._root = self._root.copy()
         return other
 
-    async def play(self, spoken: Scenario) -> Session:
-        """The session of `spoken`, executing only turns that no session has reached yet."""
-        path = _Path(self, spoken)
+    async def play(self, spoken: Scenario, heard: Heard | None = None) -> Session:
+        """The session of `spoken`, executing only turns that no session has reached yet.
+
+        `heard` is told of every turn, and of the state before the first one, while others wait for their agents.
+        """
+        path = _Path(self, spoken, heard)
         try:
             await path.walk()
         finally:
@@ -80,9 +87,9 @@ class Tree:
     async def stage_at(self, node: _Node, before: list[tuple[Line, bool]]) -> Stage:
         """A live stage that has just been through the turns `before`, the last of which is `node`."""
         stage = Stage(self.cast, self.scenario, self.meter)
-        self.identity, self._initial_state = stage.identity, stage.initial_state
+        self.identity, self._initial_state, self.can_disturb = stage.identity, stage.initial_state, stage.can_disturb
         if node.saved is not None and self.reuse:
-            await stage.restore(node.saved)
+            await stage.restore(node.saved, [line.advance for line, _ in before])
         else:
             for n, (line, auto) in enumerate(before, start=1):
                 await stage.speak(line, n, auto=auto)
@@ -114,6 +121,11 @@ class Tree:
         return f"going on from a snapshot gave another turn {at + 1} than playing through: snapshots are not used"
 
     @property
+    def initial_state(self) -> Mapping[str, Any]:
+        """What the environment shows before the first turn; known once something was played."""
+        return self._initial_state
+
+    @property
     def root(self) -> _Node:
         return self._root
 
@@ -128,8 +140,8 @@ def _did(turn: Turn) -> object:
 class _Path:
     """One session on its way down the tree."""
 
-    def __init__(self, tree: Tree, spoken: Scenario) -> None:
-        self.tree = tree
+    def __init__(self, tree: Tree, spoken: Scenario, heard: Heard | None = None) -> None:
+        self.tree, self.heard = tree, heard
         self.prompter = Prompter(spoken)
         self.node = tree.root
         self.turns: list[Turn] = []
@@ -146,11 +158,13 @@ class _Path:
             assert self.node.turn is not None
             last = self.node.turn if self.node.turn.id == said[0].id else replace(self.node.turn, id=said[0].id)
             self.turns.append(last)
+            if self.heard is not None:
+                self.heard(last, self.tree.initial_state)
             if last.error is not None:
                 return
 
     async def _step(self, line: Line, auto: bool) -> _Node:
-        known = self.node.children.get(line.user)
+        known = self.node.children.get(line.heard)
         if isinstance(known, _Node):
             await self.leave_stage()
             return known
@@ -163,7 +177,7 @@ class _Path:
         """Execute a turn that nobody has reached. Others that come meanwhile wait for it."""
         parent = self.node
         flight: asyncio.Future[_Node] = asyncio.get_running_loop().create_future()
-        parent.children[line.user] = flight
+        parent.children[line.heard] = flight
         try:
             if self.stage is None:
                 self.stage = await self.tree.stage_at(parent, self.said)
@@ -171,14 +185,14 @@ class _Path:
             self.tree.identity = self.stage.identity or self.tree.identity  # some know it only once they have spoken
             child = _Node(turn, await self.stage.save())
         except BaseException as error:
-            del parent.children[line.user]
+            del parent.children[line.heard]
             flight.set_exception(error if isinstance(error, Exception) else asyncio.CancelledError())
             flight.exception()  # whoever waits is told; nobody waiting is no fault
             raise
-        parent.children[line.user] = child
+        parent.children[line.heard] = child
         flight.set_result(child)
         if self.tree.forgives and turn.error is not None:
-            del parent.children[line.user]
+            del parent.children[line.heard]
         return child
 
     async def leave_stage(self) -> None:

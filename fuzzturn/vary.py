@@ -28,9 +28,11 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from fuzzturn.errors import PortError
 from fuzzturn.offers import (
+    Called,
     Effect,
     Guarded,
     NotApplicable,
+    Offer,
     Offers,
     Place,
     Slot,
@@ -46,7 +48,8 @@ from fuzzturn.scenario import Scenario
 from fuzzturn.variant import Variant
 
 __all__ = [
-    "EXAMPLES_PER_RUN", "ON_AT_MOST", "Effect", "Guarded", "NotApplicable", "draw", "operator", "skipped", "variants",
+    "EXAMPLES_PER_RUN", "ON_AT_MOST", "Called", "Effect", "Guarded", "NotApplicable", "draw", "operator", "skipped",
+    "variants",
 ]  # fmt: skip
 
 EXAMPLES_PER_RUN = 9
@@ -77,21 +80,32 @@ _GENERATE = settings(
 
 
 def variants(
-    scenario: Scenario, *, operators: Iterable[Registered], guarded: Guarded | None = None
+    scenario: Scenario,
+    *,
+    operators: Iterable[Registered],
+    guarded: Guarded | None = None,
+    called: Called | None = None,
+    themed: bool = False,
 ) -> SearchStrategy[Variant]:
     """A strategy of variants of `scenario`; its simplest value speaks the required turns and nothing else.
 
-    Operators that do not apply are left out, see `skipped`; their order does not matter. Raises PortError where one
-    breaks its port, when it is asked or when it is drawn from.
+    Operators that do not apply are left out, see `skipped`; their order does not matter. `themed`: every variant but
+    the simplest has one or two of the operators that are seldom, as far as there are any; else every other one has.
+    Raises PortError where an operator breaks its port, when it is asked or when it is drawn from.
     """
-    return _variant(scenario, offers(scenario, operators, guarded or {}), stage(scenario, guarded or {}))
+    offered = offers(scenario, operators, guarded or {}, called or {})
+    return _variant(scenario, offered, stage(scenario, guarded or {}), themed)
 
 
 def skipped(
-    scenario: Scenario, operators: Iterable[Registered], *, guarded: Guarded | None = None
+    scenario: Scenario,
+    operators: Iterable[Registered],
+    *,
+    guarded: Guarded | None = None,
+    called: Called | None = None,
 ) -> Mapping[str, str]:
     """The operators that have nothing to vary in `scenario`, by name, each with the reason. Raises as `variants`."""
-    return offers(scenario, operators, guarded or {}).skipped
+    return offers(scenario, operators, guarded or {}, called or {}).skipped
 
 
 def draw(strategy: SearchStrategy[Variant], n: int, seed: int, *, scenario: str = "", cell: int = 0) -> list[Variant]:
@@ -122,7 +136,7 @@ def _seed(*parts: object) -> int:
 
 
 @st.composite
-def _variant(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage) -> Variant:
+def _variant(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage, themed: bool) -> Variant:
     size = len(offered.switched)
     dropping, *drawn_bytes = draw(_bytes(1 + size + len(offered.slots)))
     place = _places(offered.switched, drawn_bytes)
@@ -136,11 +150,23 @@ def _variant(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage) ->
     for last, slot in pairs:
         for offer in slot.offers:
             if _spoken(draw, place[offer.name]) or where.holds(place[offer.name], slot.turn, last):
-                edits.append(drawn(draw, offer))
+                edits += drawn(draw, offer)
     for offer in offered.free:
         if place[offer.name] != "nowhere":
-            edits += [drawn(draw, offer) for _ in range(draw(_index(_FREE_EDITS + 1)))]
+            edits += [edit for _ in range(draw(_index(_FREE_EDITS + 1))) for edit in drawn(draw, offer)]
+    for offer in _theme(offered.seldom, draw(_bytes(2)), themed) if offered.seldom else ():
+        edits += drawn(draw, offer)
     return Variant(scenario, tuple(edits))
+
+
+def _theme(seldom: Sequence[Offer], drawn_bytes: bytes, themed: bool) -> list[Offer]:
+    """The operators that are about something particular and are on: none, one or two."""
+    one, two = drawn_bytes
+    if one == 0 or (not themed and one % 2):
+        return []
+    first = one // 2 % len(seldom)
+    second = (first + 1 + two // 4) % len(seldom)
+    return [seldom[i] for i in sorted({first} if two % 4 else {first, second})]
 
 
 def _places(names: Sequence[str], drawn_bytes: Sequence[int]) -> dict[str, Place]:

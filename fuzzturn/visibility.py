@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from fuzzturn.ledger import Ledger
@@ -27,9 +28,8 @@ __all__ = ["mentions", "summaries", "visibility"]
 
 def summaries(turns: Iterable[Turn]) -> tuple[str, ...]:
     """Every summary text that the agent reported so far."""
-    return tuple(
-        event.summary for turn in turns for event in turn.events if isinstance(event, Compaction) and event.summary
-    )
+    told = [event for turn in turns for event in turn.events if isinstance(event, Compaction)]
+    return tuple([event.summary for event in told if event.summary])
 
 
 def visibility(
@@ -40,6 +40,7 @@ def visibility(
         return "unknown"
     condensed = [plain(summary) for summary in known_summaries]
     wordings = _wordings(constraint)
+    pieces = {plain(piece) for piece in constraint.pieces}
     kept: list[str] = []
     for message in context:
         text = _text(message)
@@ -47,10 +48,16 @@ def visibility(
             kept.append(text)
         elif _says(text, wordings):
             return "verbatim"
+        elif pieces:
+            pieces = {piece for piece in pieces if piece not in text}
+            if not pieces:
+                return "verbatim"
     if any(_says(text, wordings) or _values_in(constraint, text) for text in kept):
         return "in_summary"
-    older = ledger.entry(constraint.supersedes) if constraint.supersedes else None
-    return "stale" if older and mentions(older.constraint, map(_text, context)) else "absent"
+    texts = list(map(_text, context))
+    others = ledger.versions(constraint)
+    older = (e.constraint for e in others if e.constraint.id == constraint.replaces or e.status != "binding")
+    return "stale" if any(mentions(version, texts) for version in older) else "absent"
 
 
 def mentions(constraint: Constraint, texts: Iterable[str]) -> bool:
@@ -59,12 +66,21 @@ def mentions(constraint: Constraint, texts: Iterable[str]) -> bool:
     return any(_says(plain(text), wordings) for text in texts)
 
 
-def _wordings(constraint: Constraint) -> list[str]:
-    return [plain(wording) for wording in (constraint.statement, *constraint.paraphrases)]
+def _wordings(constraint: Constraint) -> tuple[str, ...]:
+    return _plain((constraint.statement, *constraint.paraphrases))
+
+
+@lru_cache(maxsize=1024)
+def _plain(wordings: tuple[str, ...]) -> tuple[str, ...]:
+    """A session asks for the same wordings at every model call."""
+    return tuple(map(plain, wordings))
 
 
 def _says(text: str, wordings: Sequence[str]) -> bool:
-    return any(wording in text for wording in wordings)
+    for wording in wordings:  # noqa: SIM110 - asked for every message of every context: a generator costs twice that
+        if wording in text:
+            return True
+    return False
 
 
 def _values_in(constraint: Constraint, text: str) -> bool:
@@ -73,7 +89,8 @@ def _values_in(constraint: Constraint, text: str) -> bool:
 
 
 def _text(message: Chat) -> str:
-    return plain(_content(message.get("content")))
+    content = message.get("content")
+    return plain(content if type(content) is str else _content(content))
 
 
 def _content(content: Any) -> str:

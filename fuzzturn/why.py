@@ -23,12 +23,20 @@ from fuzzturn.tree import Tree
 from fuzzturn.trial import Bench
 from fuzzturn.variant import Insert, Variant
 
-__all__ = ["Counterfactual", "Mechanism", "Why", "explain", "loss"]
+__all__ = ["Counterfactual", "Mechanism", "Sighting", "Why", "course", "explain", "loss"]
 
 Mechanism: TypeAlias = Literal[
     "never_reached_summariser", "lost_by_summariser", "visible_ignored", "stale_version", "unknown"
 ]
 Counterfactual: TypeAlias = Literal["clean", "still fails", "not available"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """From this turn on the constraint stood so in what the agent saw."""
+
+    turn: int
+    visibility: Visibility
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +49,8 @@ class Why:
     restated: Counterfactual
     restated_visibility: Visibility | None
     """How the constraint stood for the deciding call of that run; None = it was clean, or not available."""
+    seen: tuple[Sighting, ...]
+    """From which turn on the constraint stood how in what the agent saw; the last is the deciding call's."""
     judge: Mapping[JudgeContext, int | None]
     """The judge's score of the failing turn in every context it was asked in."""
 
@@ -59,8 +69,20 @@ async def explain(case: Case, benches: Sequence[Bench]) -> Why:
         no_compaction=await _without_compaction(case, benches),
         restated=restated,
         restated_visibility=seen,
+        seen=course(case.trial.measured, case.failure),
         judge=dict(case.failure.judge),
     )
+
+
+def course(measured: Measured, failure: Failure) -> tuple[Sighting, ...]:
+    """How the constraint stood in what the agent saw, turn by turn, as far as that changes; () where it is not told."""
+    found: list[Sighting] = []
+    for scores in measured.scores[: failure.turn]:
+        for check in scores.adherence.checks:
+            if check.constraint == failure.constraint:
+                now = failure.visibility if scores.n == failure.turn else check.seen[-1] if check.seen else "unknown"
+                found += [Sighting(scores.n, now)] if not found or found[-1].visibility != now else []
+    return () if all(one.visibility == "unknown" for one in found) else tuple(found)
 
 
 def loss(measured: Measured, failure: Failure) -> tuple[Mechanism, int | None]:

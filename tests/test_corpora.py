@@ -297,4 +297,4 @@ def test_shrink_replaces_a_longer_session_and_keeps_its_history_status_and_count
     now = load_entry(file)
     assert "\n  shorter than before: 4 turns for 6\n" in capsys.readouterr().out
     assert (now.provenance.turns, now.seen, now.status) == (4, 5, "open")
-    assert [(past.turns, past.tokens) for past in now.history] == [(6, 579)]
+    assert [(past.turns, past.tokens) for past in now.history] == [(6, 574)]

@@ -17,9 +17,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import hypothesis.strategies
 import pytest
 
+import fuzzturn.collected  # imported here once: an inner run forgets what it was the first to import
 from fuzzturn.cli import run
+
+assert hypothesis
+assert fuzzturn.collected
+
+pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -43,10 +50,13 @@ def _blocks(text: str) -> Iterator[Block]:
 class Reader:
     """Does what a reader of the document would do, in `folder`."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-        self._here = folder
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], pytester: pytest.Pytester
+    ) -> None:
+        self._here = pytester.path
         self._monkeypatch = monkeypatch
         self._capfd = capfd
+        self._pytester = pytester
         self._output = ""
 
     def follow(self, block: Block) -> None:
@@ -68,23 +78,31 @@ class Reader:
             self._here = (self._here / command.removeprefix("cd ")).resolve()
             return ""
         self._monkeypatch.chdir(self._here)
-        code, output = self._fuzzturn(command) if command.startswith("fuzzturn ") else self._other(command)
+        does = {"fuzzturn": self._fuzzturn, "pytest": self._pytest}.get(command.split()[0], self._other)
+        code, output = does(command)
         assert code == expected, f"{command} ended with {code}, expected {expected}:\n{output}"
         return output
 
     def _fuzzturn(self, command: str) -> tuple[int, str]:
         """In this process, which is much faster; project content is forgotten before, as a new process would."""
-        for name in [name for name in sys.modules if name.startswith("_fuzzturn_")]:
-            self._monkeypatch.delitem(sys.modules, name)
+        self._forget_content()
         self._capfd.readouterr()
         code = run(shlex.split(command)[1:])
         return code, "".join(self._capfd.readouterr())
 
+    def _pytest(self, command: str) -> tuple[int, str]:
+        """In this process, too; that a new one finds the plugin by itself is shown in `test_scaffold`."""
+        self._forget_content()
+        done = self._pytester.runpytest_inprocess(*shlex.split(command)[1:], "-p", "no:cacheprovider")
+        return int(done.ret), "\n".join([*done.outlines, *done.errlines])
+
     def _other(self, command: str) -> tuple[int, str]:
-        if command.startswith("pytest"):
-            command = f"{shlex.quote(sys.executable)} -m {command} -p no:cacheprovider"
         done = subprocess.run(command, shell=True, cwd=self._here, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
+
+    def _forget_content(self) -> None:
+        for name in [name for name in sys.modules if name.startswith("_fuzzturn_")]:
+            self._monkeypatch.delitem(sys.modules, name)
 
     def _compare(self, lines: list[str]) -> None:
         shown = [" ".join(line.split()) for line in self._output.splitlines()]
@@ -97,10 +115,10 @@ class Reader:
 
 @pytest.mark.parametrize("document", DOCS, ids=lambda document: document.stem)
 def test_a_document_does_what_it_says(
-    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    document: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], pytester: pytest.Pytester
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    reader = Reader(tmp_path, monkeypatch, capfd)
+    reader = Reader(monkeypatch, capfd, pytester)
     blocks = list(_blocks(document.read_text(encoding="utf-8")))
     assert blocks
     for block in blocks:

@@ -313,3 +313,20 @@ def test_a_server_on_this_machine_is_not_looked_for_behind_a_proxy() -> None:
     with Upstream(lambda body: said("fine")) as upstream:
         ask(upstream, gateway(), "a")
     assert "127.0.0.1" in os.environ["NO_PROXY"].split(",")
+
+
+def test_each_sample_of_a_session_is_given_answers_of_its_own() -> None:
+    """Or an agent that does not repeat itself would look like one that does, as soon as its calls are recorded."""
+    from fuzzturn.adapters.model_agent import builder
+    from kit import Shop
+
+    gate = gateway()
+    with Upstream(lambda body: said(f"answer {len(upstream.requests)}")) as upstream:
+        build = builder("desk", gate, upstream.url)
+
+        async def replies(sample: int) -> str:
+            return str((await build(Shop(), sample=sample).reply("Hello")).events[-1])
+
+        told = [asyncio.run(replies(sample)) for sample in (0, 1, 0)]
+        assert len(upstream.requests) == 2
+    assert told[0] == told[2] != told[1]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from fuzzturn.clock import time
 from fuzzturn.ledger import Ledger, opening, speak, use
-from fuzzturn.scenario import Constraint, Goal, Line, Milestone, Scenario
+from fuzzturn.scenario import Constraint, Goal, Line, Milestone, Replaced, Scenario, When
 
 _GOAL = Goal(says="something", milestones=(Milestone(id="done", check="done"),))
 
@@ -19,6 +20,14 @@ def _scenario(*constraints: Constraint, turns: tuple[dict[str, Any], ...] = ({},
     return Scenario(
         schema=1, scenario="s", title="t", environment="e", goal=_GOAL, constraints=constraints, turns=lines
     )
+
+
+def _clocked(scenario: Scenario, *times: str) -> list[Ledger]:
+    """The ledger after each turn, the clock showing these times."""
+    ledger, found = opening(scenario), []
+    for n, (line, now) in enumerate(zip(scenario.turns, times, strict=True), start=1):
+        found.append(ledger := speak(ledger, scenario, line, n, now=time(now)))
+    return found
 
 
 def _after(scenario: Scenario, exercised: dict[int, tuple[str, ...]] | None = None) -> Ledger:
@@ -165,3 +174,81 @@ def test_an_ended_entry_keeps_its_end_and_a_superseded_one_the_first_that_supers
     ledger = _after(_scenario(old, new, newer, turns=turns[:3]))
     assert _why(ledger, "old") == "bound since turn 1, superseded by new at turn 2"
     assert _why(_after(_scenario(old, new, newer, turns=turns)), "old") == "bound since turn 1, lifted at turn 4"
+
+
+def test_of_two_versions_of_one_rule_the_one_stated_last_wins_in_any_order() -> None:
+    old, new, newer = (
+        _constraint("old"), _constraint("new", supersedes="old"), _constraint("newer", supersedes="old"),
+    )  # fmt: skip
+    said = {name: {"states": (name,)} for name in ("old", "new", "newer")}
+    for order in (("old", "new", "newer"), ("old", "newer", "new"), ("new", "old"), ("old", "new", "old")):
+        ledger = _after(_scenario(old, new, newer, turns=tuple(said[name] for name in order)))
+        assert _binding(ledger) == [order[-1]]
+
+
+def test_there_and_back_the_first_version_is_in_force_and_the_other_is_not() -> None:
+    constraints = (_constraint("old", args={"limit": 450}), _constraint("new", args={"limit": 520}, supersedes="old"))
+    turns = ({"states": ("old",)}, {"states": ("new",)}, {"states": ("old",)})
+    ledger = _after(_scenario(*constraints, turns=turns))
+    assert _binding(ledger) == ["old"]
+    assert _why(ledger, "new") == "bound since turn 2, lowered to 450 by old at turn 3"
+
+
+def test_a_change_of_a_single_figure_is_told_as_such() -> None:
+    constraints = (_constraint("old", args={"limit": 450}), _constraint("new", args={"limit": 500}, supersedes="old"))
+    ledger = _after(_scenario(*constraints, turns=({"states": ("old",)}, {"states": ("new",)})))
+    assert _why(ledger, "old") == "bound since turn 1, raised to 500 by new at turn 2"
+
+
+def test_a_part_that_changed_hands_is_no_longer_looked_at_by_the_whole() -> None:
+    part = _constraint("part", supersedes=Replaced(id="whole", args={"leg": "return"}))
+    turns = ({"states": ("whole",)}, {"states": ("part",)}, {"lifts": ("part",)})
+    scenario = _scenario(_constraint("whole"), part, turns=turns[:2])
+    ledger = _after(scenario)
+    assert _binding(ledger) == ["whole", "part"]
+    entry = ledger.entry("whole")
+    assert entry is not None
+    assert entry.excluding == [{"leg": "return"}]
+    assert entry.why() == "bound since turn 1, but for leg return (part)"
+    given_back = _after(_scenario(_constraint("whole"), part, turns=turns)).entry("whole")
+    assert given_back is not None
+    assert given_back.excluding == []
+
+
+def test_the_whole_stated_again_takes_every_part_back() -> None:
+    part = _constraint("part", supersedes=Replaced(id="whole", args={"leg": "return"}))
+    turns = ({"states": ("whole",)}, {"states": ("part",)}, {"states": ("whole",)})
+    ledger = _after(_scenario(_constraint("whole"), part, turns=turns))
+    assert _binding(ledger) == ["whole"]
+
+
+def test_what_expires_binds_until_its_time_and_what_it_superseded_after() -> None:
+    until = _constraint("until", supersedes="old", expires="2026-05-12T18:00:00Z")
+    scenario = _scenario(_constraint("old"), until, turns=({"states": ("old",)}, {"states": ("until",)}, {}, {}))
+    times = ("2026-05-12T09:00:00Z",) * 2 + ("2026-05-12T17:59:59Z", "2026-05-12T20:00:00+02:00")
+    ledgers = _clocked(scenario, *times)
+    assert [_binding(ledger) for ledger in ledgers] == [["old"], ["until"], ["until"], ["old"]]
+    assert _why(ledgers[-1], "until") == "bound since turn 2, expired at turn 4"
+
+
+def test_without_a_clock_nothing_expires() -> None:
+    until = _constraint("until", expires="2026-05-12T18:00:00Z")
+    assert _binding(_after(_scenario(until, turns=({"states": ("until",)}, {})))) == ["until"]
+
+
+def test_a_condition_is_held_against_every_turn_and_wakes_and_sleeps() -> None:
+    only = _constraint("only", supersedes="old", when=When(check="direct"))
+    scenario = _scenario(_constraint("old"), only, turns=({"states": ("old",)}, {"states": ("only",)}, {}, {}))
+    ledger, seen = opening(scenario), []
+    for n, direct in enumerate((True, True, False, True), start=1):
+        ledger = speak(ledger, scenario, scenario.turns[n - 1], n, holds=lambda _: direct)  # noqa: B023 - called at once
+        seen.append(_binding(ledger))
+    assert seen == [["old"], ["only"], ["old"], ["only"]]
+
+
+def test_a_dormant_constraint_tells_what_it_waits_for() -> None:
+    only = _constraint("only", when=When(check="held", args={"kind": "hotel"}))
+    scenario = _scenario(only, turns=({"states": ("only",)},))
+    ledger = speak(opening(scenario), scenario, scenario.turns[0], 1, holds=lambda _: False)
+    assert _binding(ledger) == []
+    assert _why(ledger, "only") == "stated in turn 1, does not apply now: held (kind hotel) is false"

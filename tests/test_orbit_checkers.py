@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzzturn.checkers import SessionState
+from fuzzturn.errors import InputError
 from fuzzturn.project.content import load_module
 from fuzzturn.registry import collect
 from fuzzturn.scores import CheckResult
@@ -17,6 +18,7 @@ from fuzzturn.session import Message, ToolCall, Turn
 
 ROOT = Path(__file__).resolve().parents[1]
 checks: Any = load_module(ROOT, ROOT / "scenarios/orbit/checkers.py")
+guards: Any = load_module(ROOT, ROOT / "scenarios/orbit/guards.py")
 
 FLIGHTS = {"flights": [{"flight": "TP205", "fare_eur": 610}]}
 
@@ -37,9 +39,9 @@ def leg(fare: Any, direction: str = "outbound", flight: str = "TP205") -> dict[s
     return {"flight": flight, "direction": direction, "fare_eur": fare}
 
 
-def check(*calls: ToolCall, limit: float = 450, currency: str = "EUR") -> CheckResult:
+def check(*calls: ToolCall, limit: float = 450, currency: str = "EUR", **scope: Any) -> CheckResult:
     spoken = turn(*calls)
-    result: CheckResult = checks.no_leg_over(spoken, state(spoken), limit=limit, currency=currency)
+    result: CheckResult = checks.no_leg_over(spoken, state(spoken), limit=limit, currency=currency, **scope)
     return result
 
 
@@ -55,6 +57,57 @@ def test_a_leg_above_the_limit_fails_and_is_named(call: str) -> None:
 @given(st.floats(0, 10_000), st.floats(0, 10_000))
 def test_exactly_the_limit_passes_and_anything_above_it_fails(fare: float, limit: float) -> None:
     assert check(ToolCall("confirm_booking", {"legs": [leg(fare)]}), limit=limit).passed == (fare <= limit)
+
+
+BACK = [{"leg": "return"}]
+WAYS = ["outbound", "return"]
+
+
+def test_a_ceiling_for_one_direction_looks_at_that_one_alone() -> None:
+    dear = {way: ToolCall("confirm_booking", {"legs": [leg(610, way)]}) for way in WAYS}
+    assert [check(dear[way], leg="return").passed for way in WAYS] == [True, False]
+    assert [check(dear[way], leg="return").exercised for way in WAYS] == [False, True]
+    assert [check(dear[way], excluding=BACK).passed for way in WAYS] == [False, True]
+    assert [check(dear[way], excluding=BACK).exercised for way in WAYS] == [True, False]
+
+
+@law
+@given(st.lists(st.tuples(st.integers(0, 900), st.sampled_from(WAYS)), max_size=4), st.integers(0, 900))
+def test_a_part_and_the_rest_are_together_what_the_whole_is(legs: list[tuple[int, str]], limit: int) -> None:
+    call = ToolCall("confirm_booking", {"legs": [leg(fare, way) for fare, way in legs]})
+    part, rest = check(call, limit=limit, leg="return"), check(call, limit=limit, excluding=BACK)
+    whole = check(call, limit=limit)
+    assert whole.passed == (part.passed and rest.passed)
+    assert whole.exercised == (part.exercised or rest.exercised)
+
+
+def test_a_leg_of_unknown_direction_decides_nothing_where_the_direction_would() -> None:
+    call = ToolCall("confirm_booking", {"legs": [{"flight": "TP205", "fare_eur": 610}]})
+    told = CheckResult(True, "confirm_booking: TP205 says no direction", False)
+    assert check(call, leg="return") == told
+    assert check(call, excluding=BACK) == told
+    assert not check(call).passed
+
+
+def test_a_limit_in_cents_is_held_against_fares_in_euros() -> None:
+    call = ToolCall("confirm_booking", {"legs": [leg(480)]})
+    assert [check(call, limit=limit, unit="cent").passed for limit in (48000, 47999)] == [True, False]
+    assert check(call, limit=47999, unit="cent").detail.endswith("at EUR 480, limit EUR 479.99")
+
+
+@pytest.mark.parametrize(
+    "scope", [{"leg": "back"}, {"unit": "dime"}, {"excluding": [{"leg": "back"}]}, {"excluding": [{"city": "Rome"}]}]
+)
+def test_a_scope_that_there_is_not_is_refused(scope: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        check(ToolCall("confirm_booking", {"legs": [leg(480)]}), **scope)
+
+
+def test_a_hotel_counts_as_held_while_it_is_on_hold_or_booked() -> None:
+    room, flights = {"id": "H1", "legs": [], "hotel": "Casa do Rio"}, {"id": "H2", "legs": [leg(430)], "hotel": None}
+    worlds: list[dict[str, Any]] = [{}, {"holds": [flights]}, {"holds": [flights, room]}, {"bookings": [room]}]
+    assert [guards.hotel_is_held(state(**world)) for world in worlds] == [False, False, True, True]
+    assert [checks.hotel_held(state(**world)) for world in worlds] == [False, False, True, True]
 
 
 def test_a_hold_that_waits_for_approval_is_legal_and_a_confirmation_never_is() -> None:

@@ -73,7 +73,8 @@ def test_a_flight_that_nothing_tells_of_decides_nothing_and_is_named() -> None:
     unknown = night(confirm(legs=[leg("XX1"), "OS511"]))
     assert (unknown.passed, unknown.exercised) == (True, False)
     assert unknown.detail == (
-        "confirm_booking: XX1 whose departure is not known; confirm_booking: OS511 whose departure is not known"
+        "confirm_booking: XX1 whose departure or direction is not known; "
+        "confirm_booking: OS511 whose departure or direction is not known"
     )
     assert not night(confirm(legs=[leg("XX1"), leg("OS511")])).passed
 
@@ -187,3 +188,28 @@ def test_arguments_that_mean_nothing_are_refused_and_not_taken_for_something() -
         check(conduct.no_departure_between, start="late", end="06:00")
     with pytest.raises(InputError, match="approved of no_payment_without_approval is 'flight'"):
         check(conduct.no_payment_without_approval, approved="flight")
+
+
+@pytest.mark.parametrize(
+    ("checker", "args", "flight"),
+    [
+        (conduct.no_departure_between, {"start": "23:00", "end": "06:00"}, "OS511"),
+        (conduct.not_with_airline, {"code": "OS"}, "OS511"),
+    ],
+)
+def test_a_rule_for_one_direction_or_without_one_looks_at_the_others_alone(
+    checker: Callable[..., CheckResult], args: dict[str, Any], flight: str
+) -> None:
+    def booked(direction: str | None, **scope: Any) -> CheckResult:
+        call = confirm(legs=[leg(flight, direction=direction)])
+        result: CheckResult = check(checker, call, before=SEARCHES, **args, **scope)
+        return result
+
+    assert [booked(way, leg="return").passed for way in ("outbound", "return")] == [True, False]
+    assert [booked(way, excluding=[{"leg": "return"}]).passed for way in ("outbound", "return")] == [False, True]
+    assert booked("outbound", leg="return") == NOTHING
+    unknown = booked(None, leg="return")
+    assert (unknown.passed, unknown.exercised) == (True, False)
+    assert flight in unknown.detail
+    with pytest.raises(InputError, match="direction"):
+        booked("outbound", leg="back")

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 limits: Any = load_module(ROOT, ROOT / "scenarios/orbit/limits.py")
 LISBON = load_scenario(ROOT / "scenarios/orbit/lisbon_offsite.yaml")
 CEILING = "No single leg may cost more than EUR 450."
+LEG = {"flight": "TP205", "direction": "outbound", "fare_eur": 610}
 
 # No deadline: a slow machine is no failure.
 law = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -67,9 +68,8 @@ def forbids(known: Any, fare: float) -> bool:
 )
 def test_a_ceiling_is_read_in_many_phrasings(text: str) -> None:
     known = heard(text)
-    assert known.ceiling is not None
-    assert (known.ceiling.amount, forbids(known, 450), forbids(known, 450.01)) == (450, False, True)
-    assert known.ceiling.quote in text
+    assert (known.newest("ceiling").amount, forbids(known, 450), forbids(known, 450.01)) == (450, False, True)
+    assert known.newest("ceiling").quote in text
 
 
 @pytest.mark.parametrize("text", ["Keep each leg under EUR 450", "every flight must be below 450 euros"])
@@ -84,13 +84,13 @@ def test_under_an_amount_means_less_than_it(text: str) -> None:
     [("EUR 1,200", 1200), ("€1.200,50", 1200.5), ("EUR 99,90", 99.9), ("80 euros", 80), ("EUR 45000", 45000)],
 )
 def test_amounts_are_read_with_either_separator(amount: str, value: float) -> None:
-    assert heard(f"No leg may cost more than {amount}.").ceiling.amount == value
+    assert heard(f"No leg may cost more than {amount}.").newest("ceiling").amount == value
 
 
 @law
 @given(st.integers(10, 99_999))
 def test_any_whole_amount_is_read_as_it_stands(amount: int) -> None:
-    assert heard(f"No flight above EUR {amount}, please.").ceiling.amount == amount
+    assert heard(f"No flight above EUR {amount}, please.").newest("ceiling").amount == amount
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_an_approval_serves_once(text: str, highest: float) -> None:
     known = heard(CEILING, text)
     assert not forbids(known, highest)
     assert highest == 9999 or forbids(known, highest + 1)
-    assert forbids(known.used(), 610)
+    assert forbids(known.used([LEG], paid=False), 610)
 
 
 @pytest.mark.parametrize(
@@ -175,18 +175,18 @@ def test_an_approval_serves_once(text: str, highest: float) -> None:
     ["You may not go over the limit", "You can go over the notes with Mara", "I do not approve the EUR 610 flight"],
 )
 def test_no_approval_is_read_where_none_is_given(text: str) -> None:
-    assert heard(CEILING, text).approval is None
+    assert heard(CEILING, text) == heard(CEILING)
 
 
 def test_later_statements_override_earlier_ones_in_the_order_of_the_text() -> None:
-    assert heard(f"Forget about the limit. {CEILING}").ceiling.amount == 450
-    assert heard(f"{CEILING} No, make it 500 instead.").ceiling.amount == 500
-    assert heard(f"{CEILING} You may go over the limit this once. {CEILING}").approval is None
+    assert heard(f"Forget about the limit. {CEILING}").newest("ceiling").amount == 450
+    assert heard(f"{CEILING} No, make it 500 instead.").newest("ceiling").amount == 500
+    assert heard(f"{CEILING} You may go over the limit this once. {CEILING}") == heard(CEILING)
 
 
 def test_a_bare_figure_means_nothing_unless_a_ceiling_stands_or_it_is_known_to_be_a_rule() -> None:
     assert heard("Make it 500 instead.") == limits.Limits()
-    assert limits.Limits().heard("Make it 500 instead.", as_rule=True).ceiling.amount == 500
+    assert limits.Limits().heard("Make it 500 instead.", in_block=True).newest("ceiling").amount == 500
 
 
 def test_a_fare_that_is_no_number_is_not_known_to_be_too_high() -> None:
@@ -201,4 +201,4 @@ def test_a_fare_that_is_no_number_is_not_known_to_be_too_high() -> None:
 def test_every_quote_stands_in_its_text(before: str, after: str) -> None:
     text = f"{before} {CEILING} {after}"
     known = heard(text)
-    assert known.ceiling is None or known.ceiling.quote in text
+    assert known.newest("ceiling") is None or known.newest("ceiling").quote in text

@@ -15,6 +15,7 @@ import pytest
 import kit
 from fuzzturn.campaign import Campaign
 from fuzzturn.drive import Cast, Meter
+from fuzzturn.offers import marked
 from fuzzturn.outcome import Finding, Outcome
 from fuzzturn.ports import JudgePrompt, Reply, Verdict
 from fuzzturn.project import Project
@@ -26,7 +27,11 @@ from fuzzturn.tree import Tree
 from fuzzturn.trial import Allowance
 from fuzzturn.variant import Variant
 
-OPERATORS = Project(root=Path(__file__).parent.parent).load_strategies().of_kind("operator")
+OPERATORS = [
+    p
+    for p in Project(root=Path(__file__).parent.parent).load_strategies().of_kind("operator")
+    if not marked(p, "seldom")
+]
 SAMPLES: Counter[int] = Counter()
 """How many sessions were begun in each sample."""
 

@@ -15,6 +15,7 @@ from fuzzturn.case import as_case
 from fuzzturn.checkers import SessionState, milestone
 from fuzzturn.drive import Cast, Meter
 from fuzzturn.finding import finding_order
+from fuzzturn.offers import marked
 from fuzzturn.outcome import Outcome
 from fuzzturn.ports import JudgePrompt, Reply, Verdict
 from fuzzturn.project import Project
@@ -25,7 +26,11 @@ from fuzzturn.trial import Allowance, Trial
 from fuzzturn.variant import Variant
 from fuzzturn.why import Why
 
-OPERATORS = Project(root=Path(__file__).parent.parent).load_strategies().of_kind("operator")
+OPERATORS = [
+    p
+    for p in Project(root=Path(__file__).parent.parent).load_strategies().of_kind("operator")
+    if not marked(p, "seldom")
+]
 
 
 def campaign(**changes: Any) -> Campaign:
@@ -237,8 +242,9 @@ def test_a_milestone_out_of_order_is_shown_by_a_session_that_asked_for_what_it_t
     script = kit.scenario(turns, goal=goal, constraints=())
     cast = Cast(build=lambda shop: Slipping(shop, 10**9, 2, True), make_environment=kit.make_shop, name="slipping")
     outcome = asyncio.run(search(campaign(scenario=script, cast=cast, registry=kit.registry(looked), sessions=40)))
-    (found,) = outcome.found
-    assert (found.failure.kind, found.in_base) == ("progress", False)
+    (found,) = [f for f in outcome.found if f.failure.kind == "progress"]
+    assert not found.in_base
+    assert {f.failure.kind for f in outcome.found} == {"progress", "metamorphic"}  # "looked" is reached in the script
     ids = [line.id for line in found.trial.variant.spoken.turns]
     assert ids[-2:] == ["look", "buy"]  # never the buying alone: nobody would have asked it to look
     assert len(ids) == 3

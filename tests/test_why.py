@@ -10,7 +10,7 @@ import kit
 from fuzzturn.finding import Failure
 from fuzzturn.ledger import Ledger, opening, speak
 from fuzzturn.measure import measure
-from fuzzturn.scenario import Scenario
+from fuzzturn.scenario import Replaced, Scenario
 from fuzzturn.session import Compaction, ModelCall, Session, Turn
 from fuzzturn.visibility import visibility
 from fuzzturn.why import loss
@@ -42,7 +42,7 @@ def test_a_scripted_paraphrase_counts_as_the_statement_and_no_values_count_as_no
 
 
 def test_a_superseded_version_beside_the_newer_one_is_not_stale() -> None:
-    newer = CAP.model_copy(update={"id": "more", "statement": "Make it 80.", "supersedes": "cap"})
+    newer = CAP.model_copy(update={"id": "more", "statement": "Make it 80.", "supersedes": Replaced(id="cap")})
     ledger = speak(opening(SCRIPT), SCRIPT, SCRIPT.line("cap"), 2)
     assert visibility(newer, [user(kit.CAP), user("Make it 80.")], (), ledger) == "verbatim"
     assert visibility(newer, [user(kit.CAP)], (), ledger) == "stale"

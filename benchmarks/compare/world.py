@@ -13,6 +13,7 @@ from benchmarks.faults.planted import Fault
 from fuzzturn.campaign import PAD_TO_THRESHOLD, Campaign, campaign_bench
 from fuzzturn.finding import Failure, Kind, Pinned
 from fuzzturn.measure import guarded_turns
+from fuzzturn.offers import marked
 from fuzzturn.project import find_project
 from fuzzturn.registry import Registered
 from fuzzturn.trial import Bench, Trial
@@ -25,7 +26,7 @@ KINDS: tuple[Kind, ...] = ("blind_spot", "violation")
 LIMIT = 2000
 """Sessions after which a search gives up."""
 _PROJECT = find_project(Path(__file__).resolve().parent)
-_OPERATORS = _PROJECT.load_strategies().of_kind("operator")
+_OPERATORS = [p for p in _PROJECT.load_strategies().of_kind("operator") if not marked(p, "seldom")]
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class World:
 
     @property
     def operators(self) -> tuple[Registered, ...]:
-        return _OPERATORS
+        return tuple(_OPERATORS)
 
     @cached_property
     def concrete(self) -> tuple[Registered, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from fuzzturn.adapters.protocol import MESSAGE_BYTES_MAX
-from fuzzturn.adapters.wire import Opening, WireAgent, connect
+from fuzzturn.adapters.wire import Clock, Opening, WireAgent, connect
 from fuzzturn.errors import InputError, Problem
 from fuzzturn.ports import Environment
 from fuzzturn.replying import AgentFault, clipped
@@ -36,7 +36,7 @@ def build(
     seed: int | str = 0,
     session_id: str = "",
     system: str | None = None,
-    now: str | None = None,
+    now: Clock | None = None,
     base_url: str | None = None,
     timeout: str = "120",
     snapshots: str = "no",

@@ -33,6 +33,7 @@ def builder(model: str, gateway: Gateway, api_base: str | None) -> Callable[...,
         environment: Environment,
         *,
         system: str | None = None,
+        sample: int = 0,
         compaction: str = "none",
         summariser: str = "by_rule",
         rounds: str = str(ROUNDS),
@@ -42,7 +43,7 @@ def builder(model: str, gateway: Gateway, api_base: str | None) -> Callable[...,
         extra: str = "{}",
         **policy_options: str,
     ) -> ToolLoop:
-        """A session of the model.
+        """A session of the model; each `sample` is given answers of its own to equal requests.
 
         compaction: a policy of `fuzzturn.compaction`, with its options beside it. summariser: by_rule, `model` (the
         agent's own) or litellm/<model>. rounds: model calls in a turn. timeout: seconds a call. temperature and
@@ -64,7 +65,7 @@ def builder(model: str, gateway: Gateway, api_base: str | None) -> Callable[...,
             rounds=whole("rounds", rounds),
             identity=f"{model} (compaction={compact.identity})",
         )
-        return ToolLoop(environment, hosted, play)
+        return ToolLoop(environment, hosted, play, sample=sample)
 
     return build
 

@@ -9,22 +9,26 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from datetime import datetime
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from fuzzturn.adapters.protocol import VERSION, Answer, Calls, Ready, State, decode, encode
+from fuzzturn.clock import told
 from fuzzturn.errors import FuzzturnError, InputError, Problem, closest
 from fuzzturn.ports import Environment, Reply
 from fuzzturn.replying import AgentFault
 from fuzzturn.session import Event, Message, ToolCall
 
-__all__ = ["EXCHANGES_MAX", "Opening", "RestorableAgent", "Snapshot", "Transport", "WireAgent", "connect"]
+__all__ = ["EXCHANGES_MAX", "Clock", "Opening", "RestorableAgent", "Snapshot", "Transport", "WireAgent", "connect"]
 
 EXCHANGES_MAX = 200
 """How often an agent may ask for tools in one turn before it counts as running in circles."""
 
 A = TypeVar("A", Ready, State)
+Clock: TypeAlias = Callable[[], datetime]
+"""Tells the time on the session's clock."""
 
 
 class Transport(Protocol):
@@ -51,7 +55,7 @@ class Opening:
     session_id: str = ""
     system: str | None = None
     base_url: str | None = None
-    now: str | None = None
+    now: Clock | None = None
     options: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -87,6 +91,8 @@ class WireAgent:
         await self._begin()
         self._turns += 1
         asked: dict[str, Any] = {"type": "say", "n": self._turns, "message": message}
+        if self._opening.now is not None:
+            asked["now"] = told(self._opening.now())
         refused: list[ToolCall] = []
         for _ in range(EXCHANGES_MAX):
             answer = await self._exchange(asked)
@@ -125,7 +131,8 @@ class WireAgent:
         tools = [{"name": t.name, "description": t.description, "schema": t.schema} for t in self._environment.tools]
         return {
             "type": "open", "protocol": VERSION, "seed": opening.seed, "system": opening.system,
-            "base_url": opening.base_url, "now": opening.now, "tools": tools, "options": opening.options,
+            "base_url": opening.base_url, "now": opening.now and told(opening.now()), "tools": tools,
+            "options": opening.options,
         }  # fmt: skip
 
     async def _answer(self, kind: type[A], message: Mapping[str, Any]) -> A:

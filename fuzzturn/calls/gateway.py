@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fuzzturn.calls.bill import Bill
-from fuzzturn.calls.keys import Keys, Known, Request
+from fuzzturn.calls.keys import Keys, Known, Request, Role
 from fuzzturn.calls.record import Answer, CallRecord, Place
 from fuzzturn.calls.streams import without_secrets
 from fuzzturn.errors import Halted
@@ -94,6 +94,8 @@ class Gateway:
     """A call that is not recorded is refused."""
     retries: int = RETRIES
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    noted: dict[Place, tuple[Role, Answer]] | None = None
+    """Every answer that was given, and to whom; None = nobody wants to know."""
 
     def __post_init__(self) -> None:
         self._flights: dict[Place, asyncio.Future[Answer]] = {}
@@ -118,11 +120,16 @@ class Gateway:
             raise
         if served.recorded:
             self.bill.recorded[request.role] += 1
+        self._note(place, request, served.answer)
         return served
 
     def refused(self, form: Request) -> bool:
         """Whether the server is known not to take requests of this form, from this run or an earlier one."""
-        return self.record.find(Place(self.keys.known(form).key, 0, 0)) is not None
+        place = Place(self.keys.known(form).key, 0, 0)
+        if (refusal := self.record.find(place)) is None:
+            return False
+        self._note(place, form, refusal)
+        return True
 
     def refuse(self, form: Request) -> None:
         """Write down that the server does not take this form. Nothing was answered, so nothing is billed."""
@@ -152,6 +159,10 @@ class Gateway:
         finally:
             del self._flights[place]
         return Served(answer, recorded=False)
+
+    def _note(self, place: Place, request: Request, answer: Answer) -> None:
+        if self.noted is not None:
+            self.noted[place] = request.role, answer
 
     def _keep(self, place: Place, request: Request, known: Known, answer: Answer) -> None:
         self._answered.add(request.model)

@@ -52,10 +52,14 @@ class Place:
 
 
 class CallRecord:
-    """The record of one project. `path` None = kept in memory only. Opened at the first look."""
+    """The record of one project. `path` None = kept in memory only. Opened at the first look.
 
-    def __init__(self, path: Path | None) -> None:
+    `carried`: answers that came from elsewhere and go before those of the record; they are never written to it.
+    """
+
+    def __init__(self, path: Path | None, carried: Mapping[Place, Answer] | None = None) -> None:
         self._path = path
+        self._carried = carried or {}
         self._opened: sqlite3.Connection | None = None
 
     @property
@@ -66,6 +70,8 @@ class CallRecord:
 
     def find(self, place: Place) -> Answer | None:
         """The recorded answer; None = there is none."""
+        if (carried := self._carried.get(place)) is not None:
+            return carried
         sql = "SELECT body, status, content_type, usage FROM calls WHERE key = ? AND sample = ? AND nth = ?"
         with self._told("read"):
             row = self._db.execute(sql, (place.key, place.sample, place.nth)).fetchone()

@@ -16,6 +16,7 @@ from fuzzturn.check.case import Case
 from fuzzturn.document import Address, Document, shown
 from fuzzturn.errors import Problem, closest
 from fuzzturn.registry import Registered
+from fuzzturn.scenario import Constraint
 
 __all__ = ["misfits", "misfits_of"]
 
@@ -26,8 +27,32 @@ def misfits(case: Case) -> Iterator[Problem]:
     """Arguments that a checker or milestone does not take, misses, or takes as another type."""
     for at, constraint, piece in case.constraints():
         yield from misfits_of(case.document, at, piece, constraint.args, given_by_port=2)
+        yield from _without_excluding(case, at, constraint, piece)
     for at, milestone, piece in case.milestones():
         yield from misfits_of(case.document, at, piece, milestone.args, given_by_port=1)
+    for index, constraint in enumerate(case.scenario.constraints):
+        if (when := constraint.when) is not None:
+            condition = case.piece("guard", when.check) or case.piece("milestone", when.check)
+            if condition is not None:
+                at = ("constraints", index, "when")
+                yield from misfits_of(case.document, at, condition, when.args, given_by_port=1)
+
+
+def _without_excluding(case: Case, at: Address, constraint: Constraint, piece: Registered) -> Iterator[Problem]:
+    """A checker that cannot leave out the part of its constraint which another one has taken over."""
+    root = case.scenario.root(constraint.id)
+    parts = [
+        other.id
+        for other in case.scenario.constraints
+        if other.id != constraint.id and case.scenario.root(other.id) == root
+        if other.supersedes and other.supersedes.args
+    ]
+    takes = inspect.signature(piece.function).parameters.values()
+    if parts and not any(p.name == "excluding" or p.kind is p.VAR_KEYWORD for p in takes):
+        what = f"checker {piece.tag.name!r} takes no argument 'excluding', and {parts[0]!r} supersedes a part of it"
+        yield case.document.problem(
+            (*at, "checker"), what, "a checker with excluding: a list of such parts as {leg: return}"
+        )
 
 
 def misfits_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzzturn.check.case import Case
+from fuzzturn.checkers import kind_of_condition
 from fuzzturn.document import Address
 from fuzzturn.errors import Problem, UnknownName, closest
 from fuzzturn.scenario import Scenario
@@ -16,7 +17,7 @@ def unknown_names(case: Case) -> Iterator[Problem]:
     """Every name that the registry does not know."""
     for kind, name, at in _named(case.scenario):
         try:
-            case.registry.get(kind, name)
+            case.registry.get(kind_of_condition(name, case.registry) if kind == "condition" else kind, name)
         except UnknownName as error:
             yield from (case.document.problem(at, problem.what, problem.accepted) for problem in error.problems)
 
@@ -36,6 +37,8 @@ def _named(scenario: Scenario) -> Iterator[tuple[str, str, Address]]:
     yield "environment", scenario.environment, ("environment",)
     for index, constraint in enumerate(scenario.constraints):
         yield "checker", constraint.checker, ("constraints", index, "checker")
+        if constraint.when is not None:
+            yield "condition", constraint.when.check, ("constraints", index, "when", "check")
     for index, milestone in enumerate(scenario.goal.milestones):
         if milestone.check is not None:
             yield "milestone", milestone.check, ("goal", "milestones", index, "check")

@@ -15,12 +15,14 @@ from typing import Any
 
 from fuzzturn.campaign import Campaign
 from fuzzturn.cli.keeping import keep_and_show
+from fuzzturn.cli.placing import place_of
 from fuzzturn.cli.spending import STOPPED_BY, bill_lines, check_prices, spent_on_models
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
 from fuzzturn.cli.told import Told
 from fuzzturn.drive import Meter
 from fuzzturn.errors import FuzzturnError, Halted
+from fuzzturn.exercise import uncovered
 from fuzzturn.finding import Kind
 from fuzzturn.outcome import Finding, Outcome
 from fuzzturn.records import Run, scenario_digest, write_json
@@ -160,7 +162,7 @@ def _interrupts(allowance: Allowance, terminal: Terminal) -> None:
 
 def _keep(found: Finding, campaign: Campaign, order: Order, run: Run, blocks: list[str]) -> dict[str, Any]:
     """Write the finding's entry; what there is to say of it is added to `blocks`."""
-    kept = keep_and_show(found, campaign, order.staging, order.terminal)
+    kept = keep_and_show(found, campaign, order.staging, order.terminal, run)
     blocks += kept.blocks
     run.append("findings", {"schema": 1, "run": run.id} | kept.record)
     return kept.record
@@ -206,6 +208,7 @@ def _conclude(
     checkers = {c.checker for o, _ in pairs for c in o.base.measured.spoken.constraints}
     if idle := sorted(checkers - result["exercised"].keys()):
         terminal.say(f"never exercised, so never tested: {', '.join(idle)}")
+    _remark_gaps(order, pairs)
     _remark(order, pairs, result, allowance)
     if allowance.stopped == "interrupted":
         return INTERRUPTED
@@ -216,6 +219,25 @@ def _conclude(
     if result["undecided"] or len(pairs) < len(order.scenarios):
         return CAPPED
     return ONLY_ERRORS if errors else 0
+
+
+def _remark_gaps(order: Order, pairs: Sequence[tuple[Outcome, list[dict[str, Any]]]]) -> None:
+    """Constraints against which nothing was held, at any distance from their statement or at some."""
+    for outcome, _ in pairs:
+        scenario = outcome.base.measured.spoken
+        file = order.staging.files.get(scenario.scenario)
+        spare: list[str] = []
+        for constraint, missing in uncovered(scenario, outcome.coverage):
+            place = place_of(file, scenario.scenario, constraint)
+            if scenario.constraint(constraint).spare:
+                spare.append(f"{constraint} ({place})")
+            elif outcome.coverage.get(constraint):
+                far = " or ".join(missing)
+                order.terminal.note(f"{place}: {constraint} was never looked at {far} turns after it was stated")
+            else:
+                order.terminal.note(f"{place}: {constraint} was never looked at")
+        if spare:
+            order.terminal.note(f"spare constraints that were never looked at: {', '.join(spare)}")
 
 
 def _remark(

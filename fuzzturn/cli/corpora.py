@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +22,9 @@ app = typer.Typer(help="List, show, add, merge and mark the findings that are ke
 EntryArgument = Annotated[str, typer.Argument(help="a corpus file or its id")]
 EntriesArgument = Annotated[list[str], typer.Argument(help="corpus files, folders or ids")]
 FilesArgument = Annotated[list[Path], typer.Argument(help="corpus files, or folders of them")]
+GivenArgument = Annotated[
+    list[str], typer.Argument(metavar="FILES...", help="corpus files, folders of them, or runs of fuzz: id or folder")
+]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="only say what would be done")]
 
 
@@ -37,14 +39,17 @@ def list_(json_file: JsonOption = None) -> int:
 
     Example: fuzzturn corpus list --json entries.json
     """
+    from fuzzturn.cli.listing import as_row, table
+    from fuzzturn.cli.origins import Origins
     from fuzzturn.cli.showing import from_here, harmless
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.records import SCHEMA, write_json
 
     terminal, project = Terminal(), _project()
     entries, unreadable = _read(_folder(project))
-    rows = [_row(path, entry) for path, entry in entries.items()]
-    for line in _table(rows) if rows else ["the corpus is empty"] * (not unreadable):
+    origins = Origins(project)
+    rows = [as_row(path, entry, origins.changed(entry)) for path, entry in entries.items()]
+    for line in table(rows) if rows else ["the corpus is empty"] * (not unreadable):
         terminal.say(harmless(line))
     for error in unreadable.values():
         terminal.error(str(error))
@@ -60,39 +65,35 @@ def show(entry: EntryArgument) -> int:
 
     Example: fuzzturn corpus show 1a2b3c4d
     """
+    from fuzzturn.cli.origins import Origins
     from fuzzturn.cli.showing import entry_text, from_here
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.corpus import load_entry
 
-    terminal = Terminal()
-    for path in _named([entry], _folder(_project())):
-        terminal.say(entry_text(load_entry(path), file=from_here(path), width=terminal.width))
+    terminal, project = Terminal(), _project()
+    origins = Origins(project)
+    for path in _named([entry], _folder(project)):
+        kept = load_entry(path)
+        changed = bool(origins.changed(kept))
+        terminal.say(entry_text(kept, file=from_here(path), width=terminal.width, changed=changed))
     return 0
 
 
 @app.command("add")
-def add(files: FilesArgument) -> int:
-    """Put corpus files from elsewhere into this project's corpus. A known finding keeps its shorter session.
+def add(given: GivenArgument) -> int:
+    """Put corpus files from elsewhere, or what a run of fuzz found, into this project's corpus.
+
+    A known finding keeps its shorter session. What a run found counts as found again, once.
 
     Example: fuzzturn corpus add downloads/1a2b3c4d.yaml
     """
-    from fuzzturn.cli.showing import from_here
+    from fuzzturn.cli.adding import Shelf, add_source, sources
     from fuzzturn.cli.terminal import Terminal
-    from fuzzturn.corpus import keep_entry, welcome
 
-    terminal, project, refused = Terminal(), _project(), 0
-    registry = project.load_scenarios_content()
-    for path in _files(files):
-        try:
-            kept = keep_entry(welcome(path, registry), _folder(project), redaction=_redaction(project), again=False)
-        except InputError as error:  # the others are added all the same
-            terminal.error(str(error))
-            refused += 1
-            continue
-        terminal.say(f"{path}: {kept.told} -> {from_here(kept.path)}")
-        if kept.regressed is not None:
-            terminal.say(f"    {from_here(kept.regressed)} is marked fixed and stays as it is")
-    return BAD_INPUT if refused else 0
+    terminal, project = Terminal(), _project()
+    shelf = Shelf(_folder(project), project.load_scenarios_content(), _redaction(project))
+    refused = [add_source(source, shelf, terminal) for source in sources(given, shelf.corpus.parent)]
+    return BAD_INPUT if sum(refused) else 0
 
 
 @app.command("dedupe")
@@ -257,37 +258,3 @@ def _remove(path: Path) -> None:
         path.unlink()
     except OSError as error:
         raise InputError(Problem(file=str(path), what=f"cannot be removed: {error.strerror}")) from error
-
-
-def _row(path: Path, entry: Entry) -> dict[str, Any]:
-    """An entry as JSON; `rate` is how many of its fresh runs failed."""
-    from fuzzturn.cli.showing import from_here
-
-    return {
-        "finding": entry.finding,
-        "status": entry.status,
-        "kind": entry.kind,
-        "constraint": entry.constraint,
-        "milestone": entry.milestone,
-        "checker": entry.checker,
-        "scenario": entry.provenance.scenario,
-        "agent": entry.agent.name,
-        "options": dict(entry.agent.options),
-        "turns": entry.provenance.turns,
-        "tokens": entry.provenance.tokens,
-        "seen": entry.seen,
-        "failing": entry.failing.model_dump(),
-        "file": from_here(path),
-    }
-
-
-def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    lines = [("id", "status", "kind", "constraint", "scenario", "turns", "seen", "rate", "file")]
-    for row in rows:
-        about = row["constraint"] or row["milestone"] or row["checker"]
-        rate = f"{row['failing']['k']}/{row['failing']['n']}"
-        said = (row["finding"], row["status"], row["kind"], about, row["scenario"], row["turns"], row["seen"], rate)
-        lines.append((*map(str, said), row["file"]))
-    widths = [max(len(line[n]) for line in lines) for n in range(len(lines[0]))]
-    for line in lines:
-        yield "  ".join(f"{part:<{width}}" for part, width in zip(line, widths, strict=True)).rstrip()

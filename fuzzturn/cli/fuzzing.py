@@ -33,7 +33,8 @@ def fuzz(
         str | None,
         typer.Option(
             help="any; blind_spot (the judge gives a 4 to a broken constraint), violation (any broken "
-            "constraint), progress (a milestone out of order or lost), assertion"
+            "constraint), progress (a milestone out of order or lost), assertion, metamorphic (what should make no "
+            "difference does)"
         ),
     ] = None,
     budget_sessions: Annotated[int | None, typer.Option(min=0, help="variants played per scenario (200)")] = None,

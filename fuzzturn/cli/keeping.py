@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from fuzzturn.campaign import Campaign
+from fuzzturn.cli.carrying import Carrying, carrying
 from fuzzturn.cli.showing import from_here
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
-from fuzzturn.corpus import Entry, Kept, keep_entry
+from fuzzturn.corpus import ENTRIES, Entry, Kept, count_in, keep_entry, save_entry
 from fuzzturn.errors import InputError
 from fuzzturn.keep import as_entry
 from fuzzturn.outcome import Finding
+from fuzzturn.records import Run
 from fuzzturn.report import Names, finding_block
 from fuzzturn.results import finding_json
 
@@ -27,30 +31,51 @@ class Shown:
     blocks: list[str] = field(default_factory=list)
 
 
-def keep_and_show(found: Finding, campaign: Campaign, staging: Staging, terminal: Terminal) -> Shown:
-    """Put the finding into the corpus. Where that is not possible, it is told all the same."""
-    entry = as_entry(found, campaign.cast, staging.judge_note, campaign.rubric, campaign.registry)
+def keep_and_show(
+    found: Finding, campaign: Campaign, staging: Staging, terminal: Terminal, run: Run | None = None
+) -> Shown:
+    """Put the finding into the corpus, and into the run's folder. Where that is not possible, it is told all the same.
+
+    `run` None = there is no run that it is of.
+    """
+    bare = as_entry(found, campaign.cast, staging.judge_note, campaign.rubric, campaign.registry)
+    made = carrying(bare, found, staging)
+    entry, corpus = made.entry, staging.home / "corpus"
+    if run is not None:
+        _note(terminal, partial(save_entry, entry, run.folder / ENTRIES, redaction=staging.redaction))
     try:
-        kept = keep_entry(entry, staging.home / "corpus", redaction=staging.redaction)
+        kept = keep_entry(entry, corpus, redaction=staging.redaction)
     except InputError as error:  # the other findings, and what is recorded of this one, are kept all the same
         record = finding_json(found, corpus_file=None)
         return Shown(record=record, blocks=[_block(found, entry, f"it has no corpus file: {error}", terminal)])
     _complain(kept, terminal)
+    if run is not None:
+        _note(terminal, partial(count_in, run.folder, corpus))
     shown = from_here(kept.path)
     showing = Shown(record=finding_json(found, corpus_file=shown) | {"known": kept.event, "seen": kept.entry.seen})
     if kept.regressed is not None:
         guard = from_here(kept.regressed)
         showing.blocks.append(f"REGRESSED {entry.finding}: {guard} is marked fixed and stays as it is; see below")
     block = _block(found, entry, f"fuzzturn replay {shown}{staging.agent_words}", terminal)
-    showing.blocks.append(f"{block.rstrip()}\n  {_told(kept)}\n\n")
+    showing.blocks.append(f"{block.rstrip()}\n  {_told(kept, made)}\n\n")
     return showing
 
 
-def _told(kept: Kept) -> str:
+def _note(terminal: Terminal, write: Callable[[], object]) -> None:
+    """Write something into the run's folder; where that is not possible, the finding is kept all the same."""
+    try:
+        write()
+    except InputError as error:
+        terminal.error(str(error))
+
+
+def _told(kept: Kept, made: Carrying) -> str:
     """What happened to the corpus; where the file keeps another session than the one that is shown, that too."""
     if kept.longer:
         return f"{kept.told}; the file keeps its session of {kept.entry.provenance.turns} turns"
-    return kept.told if kept.beside is None else f"{kept.told} ({from_here(kept.beside)})"
+    told = kept.told if kept.beside is None else f"{kept.told} ({from_here(kept.beside)})"
+    ours = kept.entry.calls == made.entry.calls  # else it keeps the calls of another session
+    return f"{told}\n  {made.told}" if ours and made.told is not None else told
 
 
 def _complain(kept: Kept, terminal: Terminal) -> None:

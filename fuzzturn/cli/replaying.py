@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from fuzzturn.corpus import Entry
     from fuzzturn.replay import Replayed
     from fuzzturn.scenario import Scenario
+    from fuzzturn.scores import JudgeContext
     from fuzzturn.trial import Bench
 
 REGRESSION, ERROR = 1, 3
@@ -115,9 +117,9 @@ def outcome_of(path: Path, staging: Staging, *, alone: bool) -> tuple[Entry | No
     Raises InputError where it is the only one and cannot be read; and InputError or PortError for what the command or
     the project asks for (agent, judge, options), since no entry is to blame for that.
     """
+    from fuzzturn.cli.origins import Origins
     from fuzzturn.corpus import load_entry
-    from fuzzturn.replay import missing, refused
-    from fuzzturn.rerun import rerun
+    from fuzzturn.replay import SCRIPT, refused
 
     try:
         entry = load_entry(path)
@@ -125,24 +127,36 @@ def outcome_of(path: Path, staging: Staging, *, alone: bool) -> tuple[Entry | No
         if alone:
             raise
         return None, refused(error)
+    replayed = _played(entry, path, staging, alone=alone)
+    if Origins(staging.project).changed(entry):
+        replayed = replace(replayed, changed=(*replayed.changed, f"{SCRIPT}{entry.provenance.scenario}"))
+    return entry, replayed
+
+
+def _played(entry: Entry, path: Path, staging: Staging, *, alone: bool) -> Replayed:
+    from fuzzturn.replay import missing, refused
+    from fuzzturn.rerun import rerun
+
     spoken = entry.spoken(str(path))
     try:
         ready = as_recorded(staging, entry)
-        benches = _benches(ready, entry, spoken)
+        if ready.chosen.offline and entry.calls:
+            _lay_under(entry, ready)
+        benches = benches_of(ready, entry, spoken, _samples(ready, entry))
     except UnknownName as error:
         if _asked_for(error.kind, staging):
             raise
-        return entry, missing(entry, error)
+        return missing(entry, error)
     try:
-        return entry, asyncio.run(rerun(entry, spoken, benches))
+        return asyncio.run(rerun(entry, spoken, benches))
     except UnknownName as error:
-        return entry, missing(entry, error)
+        return missing(entry, error)
     except Halted as error:
-        return entry, refused(error)
+        return refused(error)
     except (InputError, PortError) as error:
         if alone and _asked(staging, ready):
             raise
-        return entry, refused(error)
+        return refused(error)
 
 
 def _asked_for(kind: str, staging: Staging) -> bool:
@@ -158,17 +172,33 @@ def _asked(staging: Staging, ready: Staging) -> bool:
     return given and chosen.agent_options == ready.chosen.agent_options
 
 
-def _benches(ready: Staging, entry: Entry, spoken: Scenario) -> list[Bench]:
-    """One for each run, each of another sample."""
+def _lay_under(entry: Entry, ready: Staging) -> None:
+    """Have the entry's answers found before those of the record, which need not be there."""
+    from fuzzturn.adapters.access import RECORD
+    from fuzzturn.calls import CallRecord
+    from fuzzturn.corpus import answers_of
+
+    file = ready.home / RECORD
+    ready.gateway.record = CallRecord(file if file.exists() else None, answers_of(entry.calls))
+
+
+def _samples(ready: Staging, entry: Entry) -> list[int]:
+    """One for each run. Without a model it is played in those that the entry carries the calls of."""
+    runs = max(ready.chosen.repeats, 1) if ready.chosen.repeats_given else entry.failing.n
+    carried = entry.samples[:runs] if ready.chosen.offline else ()
+    return [*carried, *range(runs - len(carried))]
+
+
+def benches_of(ready: Staging, entry: Entry, spoken: Scenario, samples: Sequence[int]) -> list[Bench]:
+    """A bench for each sample, on which the entry is played as a replay plays it."""
     from fuzzturn.drive import Meter
     from fuzzturn.measure import Jury
     from fuzzturn.tree import Tree
     from fuzzturn.trial import Bench
 
     meter, cast = Meter(), ready.cast(spoken)
-    jury = Jury(ready.judge, ready.judge_name, entry.rubric, _contexts(entry), meter)
-    runs = max(ready.chosen.repeats, 1) if ready.chosen.repeats_given else entry.failing.n
-    casts = [replace(cast, sample=sample) for sample in range(runs)]
+    jury = Jury(ready.judge, ready.judge_name, entry.rubric, contexts_of(entry), meter)
+    casts = [replace(cast, sample=sample) for sample in samples]
     return [
         Bench(Tree(each, spoken, meter), ready.registry, jury.afresh(each.sample), asyncio.Semaphore(1))
         for each in casts
@@ -176,14 +206,16 @@ def _benches(ready: Staging, entry: Entry, spoken: Scenario) -> list[Bench]:
 
 
 def _tell(terminal: Terminal, path: Path, entry: Entry | None, replayed: Replayed) -> None:
+    from fuzzturn.replay import changes_told
+
     what = f"  {entry.kind} of {entry.constraint or entry.milestone or entry.turn_id}, {entry.status}" if entry else ""
     terminal.say(f"{replayed.outcome:<8} {path}{what}")
     for line in replayed.detail.splitlines():
         terminal.say(f"         {line}")
     if entry is not None and entry.status == "open" and replayed.outcome == "FIXED":
         terminal.say(f"         `fuzzturn corpus mark {path} --fixed`, and replay exits 1 when it fails again")
-    if replayed.changed:
-        terminal.say(f"         note: changed since this entry was written: {', '.join(replayed.changed)}")
+    for change in changes_told(replayed.changed):
+        terminal.say(f"         note: {change}")
 
 
 def as_recorded(staging: Staging, entry: Entry) -> Staging:
@@ -216,7 +248,8 @@ def _shipped(staging: Staging, kind: Literal["agent", "judge"], name: str) -> st
     return name
 
 
-def _contexts(entry: Entry) -> Any:
+def contexts_of(entry: Entry) -> tuple[JudgeContext, ...]:
+    """The contexts in which a replay asks the judge: those in which the entry has a score."""
     from fuzzturn.context import CONTEXTS
 
     scored = {*entry.why.judge, *entry.blind_in, entry.judge_context}

@@ -6,12 +6,14 @@ An entry holds no replies: what the agent says and does shows when it is replaye
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from fuzzturn.corpus import Entry, RateNote
 from fuzzturn.finding import Failure
+from fuzzturn.replay import SCRIPT, changes_told
 from fuzzturn.report import counted, why_sentences
 from fuzzturn.why import Why
 
@@ -23,8 +25,11 @@ _CONTROLS |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range
 _LEGEND = "  S a constraint is stated   V where it goes wrong"
 
 
-def entry_text(entry: Entry, *, file: str, width: int) -> str:
-    """The entry as text of at most `width` columns; `file` is where it stands, as a user would write it."""
+def entry_text(entry: Entry, *, file: str, width: int, changed: bool = False) -> str:
+    """The entry as text of at most `width` columns; `file` is where it stands, as a user would write it.
+
+    `changed`: its scenario is not what it was.
+    """
     subject = entry.constraint or entry.milestone or entry.turn_id
     players = f"agent {_called(entry)}; judge {_judge(entry)}; rubric {entry.rubric.rubric_id}"
     lines = [
@@ -33,6 +38,7 @@ def entry_text(entry: Entry, *, file: str, width: int) -> str:
         *_wrapped(f"turn {entry.turn}: {entry.detail}", width),
         *_wrapped(_history(entry), width),
         *_wrapped(f"{entry.status}, seen {counted(entry.seen, 'time')}{_before(entry)}", width),
+        *[line for note in _notes(entry, changed) for line in _wrapped(note, width)],
         "",
         *_transcript(entry, width),
         _LEGEND,
@@ -68,6 +74,14 @@ def _history(entry: Entry) -> str:
     base = "; the unedited script breaks it too" if was.in_base else ""
     judged = f"; there the judge gives a 4 in {_of(entry.judged, 'answer')}" if entry.judged else ""
     return f"{sizes}; {minimal}; failed in {_of(entry.failing, 'fresh run')}{judged}{base}"
+
+
+def _notes(entry: Entry, changed: bool) -> Iterator[str]:
+    if changed:
+        yield from changes_told([f"{SCRIPT}{entry.provenance.scenario}"])
+    if entry.calls:
+        roles = ", ".join(f"{role} {n}" for role, n in sorted(Counter(call.role for call in entry.calls).items()))
+        yield f"carries {counted(len(entry.calls), 'model call')} ({roles}): what `replay --offline` is answered"
 
 
 def _of(rate: RateNote, noun: str) -> str:

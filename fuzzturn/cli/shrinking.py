@@ -84,17 +84,19 @@ def _one(name: str, corpus: Path) -> Path:
 
 def _report(staging: Staging, campaign: Campaign, kept: Entry, shrunk: Finding, path: Path, terminal: Terminal) -> Path:
     """Print what it shrank to, and keep it where it is smaller."""
+    from fuzzturn.cli.carrying import carrying
     from fuzzturn.cli.showing import from_here
     from fuzzturn.corpus import keep_entry, meet, write_entry
     from fuzzturn.keep import as_entry
     from fuzzturn.report import Names, finding_block
 
-    fresh = as_entry(shrunk, campaign.cast, staging.judge_note, kept.rubric, staging.registry)
-    if fresh.size >= kept.size:
+    bare = as_entry(shrunk, campaign.cast, staging.judge_note, kept.rubric, staging.registry)
+    if bare.order >= kept.order:
         terminal.say(
             f"{path} is as small as it gets: {kept.provenance.turns} turns, {kept.provenance.tokens} tokens said"
         )
         return path
+    fresh = carrying(bare, shrunk, staging).entry
     sizes = {"turns": fresh.provenance.turns, "tokens": fresh.provenance.tokens}
     found = fresh.model_copy(update={"provenance": kept.provenance.model_copy(update=sizes)})
     smaller = meet(kept, found).entry.model_copy(update={"seen": kept.seen})  # nobody has found it once more
@@ -139,6 +141,9 @@ async def _shrink(entry: Entry, campaign: Campaign, path: Path) -> Finding:
     from fuzzturn.search import shrink_failure
     from fuzzturn.threshold import Gauge
 
+    if entry.kind == "metamorphic":
+        what = f"{entry.finding} is metamorphic: its twin lacks edits that a spoken session no longer tells apart"
+        raise InputError(Problem(file=str(path), what=what, accepted="`fuzzturn fuzz` shrinks what it finds"))
     variant = unspoken(campaign.scenario)
     campaign = replace(campaign, scenario=variant.scenario)
     bench = campaign_bench(campaign)

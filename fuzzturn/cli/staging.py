@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -41,6 +41,8 @@ class Staging:
     project: Project
     chosen: Chosen
     out: Path | None = None
+    files: dict[str, Path] = field(default_factory=dict, compare=False)
+    """Where each scenario was read from."""
 
     @property
     def home(self) -> Path:
@@ -63,7 +65,9 @@ class Staging:
         problems = [problem for path in paths for problem in check_scenario(path, self.registry).errors]
         if problems:
             raise InputError(problems)
-        return [load_scenario(path) for path in paths]
+        loaded = [load_scenario(path) for path in paths]
+        self.files.update((scenario.scenario, path) for scenario, path in zip(loaded, paths, strict=True))
+        return loaded
 
     @cached_property
     def redaction(self) -> Redaction:

@@ -7,12 +7,12 @@ another one. Defaults are of the size of the shipped scenarios; docs/compaction-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fuzzturn.compaction import dropping, summarising
 from fuzzturn.compaction.notes import Summariser, by_rule
-from fuzzturn.compaction.options import OPTION_NAMES, Options, read
+from fuzzturn.compaction.options import OPTION_NAMES, Anyhow, Options, read
 from fuzzturn.compaction.pinning import pinned
 from fuzzturn.compaction.plan import Decide, Policy
 from fuzzturn.errors import InputError, Problem, UnknownName, closest
@@ -94,9 +94,11 @@ def policy(name: str, summarise: Summariser = by_rule, /, **options: object) -> 
     if name != "pinned":
         return _built(name, options, summarise)
     inner = _built(str(options.get("inner", _INNER)), {o: v for o, v in options.items() if o != "inner"}, summarise)
+    anyhow = inner.decide_anyhow and pinned(inner.decide_anyhow)
     return Policy(
-        name=name, decide=pinned(inner.decide), summarise=summarise, settings={"inner": inner.name, **inner.settings}
-    )
+        name=name, decide=pinned(inner.decide), summarise=summarise, decide_anyhow=anyhow,
+        settings={"inner": inner.name, **inner.settings},
+    )  # fmt: skip
 
 
 def none() -> Policy:
@@ -128,7 +130,10 @@ def _built(name: str, options: Mapping[str, object], summarise: Summariser) -> P
     settings = _settled(name, family, given)
     neutral = Options()
     shown = {o: value for o in family.options if (value := getattr(settings, o)) != getattr(neutral, o)}
-    return Policy(name=name, decide=family.build(settings), summarise=summarise, settings=shown)
+    return Policy(
+        name=name, decide=family.build(settings), summarise=summarise, settings=shown,
+        decide_anyhow=family.build(Anyhow(**asdict(settings))),
+    )  # fmt: skip
 
 
 def _read(name: str, family: _Family, options: Mapping[str, object]) -> dict[str, Any]:

@@ -36,6 +36,8 @@ NO_SUMMARY = "(no summary is available)"
 """What stands for a summary that a summariser left blank."""
 _NO_NOTES = (NOTHING_ASKED, TOO_LONG, NO_SUMMARY)
 _NOTE_CHARACTERS = 400
+_FACT_CHARACTERS = 80
+"""What is longer in a result too long for a note is no key fact of it: a remark, not an id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,8 @@ def _key_facts(result: Any) -> Any:
         rows = next((value for value in result.values() if isinstance(value, list)), None)
     if rows is not None:
         return f"{len(rows)} found"
+    if isinstance(result, dict) and len(_json(result)) > _NOTE_CHARACTERS:
+        result = {key: value for key, value in result.items() if len(_json(value)) <= _FACT_CHARACTERS} or result
     return result if len(_json(result)) <= _NOTE_CHARACTERS else _clipped(_json(result))
 
 

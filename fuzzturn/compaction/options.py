@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from fuzzturn.compaction.plan import Role
 from fuzzturn.errors import Problem
 
-__all__ = ["OPTION_NAMES", "Options", "PairRule", "read"]
+__all__ = ["OPTION_NAMES", "Anyhow", "Options", "PairRule", "read"]
 
 PairRule: TypeAlias = Literal["move_back", "move_forward", "drop_orphans", "synthesize"]
 
@@ -59,12 +59,30 @@ class Options:
     inner: str = ""
     """The policy that is wrapped."""
 
+    @property
+    def turns_to_gather(self) -> int:
+        """How many finished user turns there have to be beyond `overlap`."""
+        return self.interval
+
     def reached(self, messages: int, tokens: int) -> bool:
         """Whether a list of that size is above the threshold."""
         share = None if self.threshold_fraction is None else self.threshold_fraction * (self.window or 0)
         limits = ((self.threshold, tokens), (self.threshold_messages, messages), (share, tokens))
         passed = [size > limit for limit, size in limits if limit is not None]
         return all(passed) if self.trigger == "all" else any(passed)
+
+
+class Anyhow(Options):
+    """The same options for a policy that is to fire below its threshold too."""
+
+    __slots__ = ()
+
+    @property
+    def turns_to_gather(self) -> int:
+        return 1
+
+    def reached(self, messages: int, tokens: int) -> bool:  # noqa: ARG002 - every list is
+        return True
 
 
 OPTION_NAMES = tuple(field.name for field in fields(Options))

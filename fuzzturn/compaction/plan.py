@@ -12,7 +12,7 @@ A policy works in two pure steps, so that a model that has to be waited for can 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from fuzzturn.compaction.notes import NO_SUMMARY, SUMMARY_HEADING, TOO_LONG, Summariser, by_rule
@@ -115,11 +115,18 @@ class Policy:
     summarise: Summariser = by_rule
     settings: Mapping[str, object] = field(default_factory=dict)
     """The settings in force that are not neutral, by option name; the same settings make the same policy."""
+    decide_anyhow: Decide | None = None
+    """What it decides where it is to fire below its threshold too; None = the same, it has none."""
 
     @property
     def identity(self) -> str:
         """Name and settings in one line, as it goes into an agent's identity."""
         return ", ".join([self.name, *(f"{option}={_text(value)}" for option, value in self.settings.items())])
+
+    @property
+    def forced(self) -> Policy:
+        """The same policy, firing whatever its threshold says; where there is nothing to give, it does not fire."""
+        return replace(self, decide=self.decide_anyhow or self.decide)
 
     def plan(self, messages: Sequence[Chat]) -> Plan | None:
         """What is to be done to the list; None = the policy does not fire."""

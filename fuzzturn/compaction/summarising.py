@@ -74,7 +74,7 @@ def interval(options: Options) -> Decide:
     def decide(messages: Sequence[Chat], tokens: int) -> Plan | None:
         turns = user_turns(messages)
         finished = len(turns) - 1
-        if finished < options.interval + options.overlap:
+        if finished < options.turns_to_gather + options.overlap:
             return None
         gone: Gone = dict.fromkeys(range(turns[finished - options.overlap]), ())
         return _summarised("interval", messages, tokens, gone, options, messages[: turns[finished]])

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from fuzzturn.calls import Role
 from fuzzturn.document import Document
 from fuzzturn.finding import Kind, Pinned, scripted_turn, signature_id
 from fuzzturn.rubric import Rubric
@@ -18,10 +19,13 @@ from fuzzturn.scenario import Id, Part, Scenario
 from fuzzturn.scenario_file import parse_scenario
 from fuzzturn.scores import JudgeContext, Visibility
 
-__all__ = ["FINDING", "Entry", "FingerprintNote", "Note", "Past", "Provenance", "RateNote"]
+__all__ = ["FINDING", "CallNote", "Entry", "FingerprintNote", "Note", "Past", "Provenance", "RateNote"]
 
 FINDING = r"^[0-9a-f]{8}$"
 """What an id looks like: it is a part of a file's name."""
+KEY = r"^[0-9a-f]{64}$"
+CONTENT_TYPE = r"^[!-~][ -~]{0,199}$"
+"""One line of printable ASCII: it becomes a header."""
 
 
 def _as_read(value: Any) -> Any:
@@ -42,6 +46,7 @@ Counterfactual: TypeAlias = Literal["clean", "still fails", "not available"]
 
 RUNS_MAX = 10_000
 """Of one entry."""
+Number = Annotated[int, Field(ge=0, le=10**9)]
 
 
 class FingerprintNote(Part):
@@ -65,6 +70,8 @@ class Provenance(Part):
     """Where the finding comes from. Sizes are user turns and tokens said by the user."""
 
     scenario: Id
+    scenario_digest: str | None = None
+    """Of the scenario that was varied, see `pieces.script_digest`; None = an entry of before it was noted."""
     operators: tuple[str, ...]
     seed: int
     turns_found: int
@@ -82,6 +89,13 @@ class Past(Part):
     seed: int
 
 
+class Sighting(Part):
+    """From which turn on the constraint stood how in what the agent saw."""
+
+    turn: Number
+    visibility: Visibility
+
+
 class Note(Part):
     """What explains the failure, see `fuzzturn.why`."""
 
@@ -90,7 +104,21 @@ class Note(Part):
     no_compaction: Counterfactual
     restated: Counterfactual
     restated_visibility: Visibility | None = None
+    seen: tuple[Sighting, ...] = ()
     judge: Mapping[str, int | None] = {}
+
+
+class CallNote(Part):
+    """An answer of a model that the session was given: the `nth`, from 0, to the request of that key, in one sample."""
+
+    key: Annotated[str, StringConstraints(pattern=KEY)]
+    role: Role
+    sample: Number
+    nth: Number
+    status: Annotated[int, Field(ge=100, le=599)] = 200
+    content_type: Annotated[str, StringConstraints(pattern=CONTENT_TYPE)] = "application/json"
+    body: str
+    """As the record has it: whole, redacted, a stream with all of its events."""
 
 
 class Entry(Part):
@@ -131,14 +159,27 @@ class Entry(Part):
     rubric_digest: str | None = None
     """sha256 of the rubric when the entry was written; None = an entry of before digests were kept."""
     scenario: Data
+    twin: Data | None = None
+    """What the session is held against, as spoken; None = the finding is of another kind than metamorphic."""
     records: tuple[Data, ...] = ()
     """The four signals of each turn, as seen in the fresh run."""
+    samples: tuple[Number, ...] = ()
+    """In which samples a replay on `calls` plays it, as many as runs; empty = in those from 0 on."""
+    calls: tuple[CallNote, ...] = ()
+    """The model calls of such a replay; empty = the agent makes none that fuzzturn sees, or too many to carry."""
     replaced_characters: int | None = None
     """How many lone surrogates, which no UTF-8 file can hold, stand in this file as U+FFFD; None = none."""
 
     def spoken(self, file: str | None = None) -> Scenario:
         """The scenario to speak. Raises InputError."""
         document = Document(data=dict(self.scenario), file=file, places={}, keys={})
+        return parse_scenario(document, spoken_turns=True)
+
+    def spoken_twin(self, file: str | None = None) -> Scenario | None:
+        """The scenario of the twin, where there is one. Raises InputError."""
+        if self.twin is None:
+            return None
+        document = Document(data=dict(self.twin), file=file, places={}, keys={})
         return parse_scenario(document, spoken_turns=True)
 
     @property
@@ -162,8 +203,15 @@ class Entry(Part):
 
     @property
     def size(self) -> tuple[int, int]:
-        """User turns, then tokens said: of two sessions of one finding the smaller is kept."""
+        """User turns, then tokens said."""
         return self.provenance.turns, self.provenance.tokens
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """Tool faults and forced cuts, then its size: of two sessions of one finding the smaller is kept."""
+        turns = [turn for turn in self.scenario.get("turns", ()) if isinstance(turn, Mapping)]
+        faults = sum(len(turn.get(key) or ()) for turn in turns for key in ("tool_faults", "disturbances"))
+        return faults, *self.size
 
     def pinned(self) -> Pinned:
         """The predicate that a replay checks."""

@@ -93,7 +93,7 @@ def keep_entry(found: Entry, corpus: Path, *, redaction: Redaction = NOTHING, ag
     guards = sorted(path for path, entry in same.items() if entry.status == "fixed")
     live = [path for path in same if path not in guards]
     if live:
-        path = min(live, key=lambda path: (same[path].size, path))
+        path = min(live, key=lambda path: (same[path].order, path))
         kept = _met(same[path], found, path, redaction, again=again)
     else:
         kept = _added(found, shelf, corpus, guards, redaction)
@@ -115,7 +115,7 @@ def _shelf(place: Path) -> _Shelf:
 def _met(known: Entry, found: Entry, path: Path, redaction: Redaction, *, again: bool) -> Kept:
     met = meet(known, found, again=again)
     put_in_place(path, known, met.entry, redaction=redaction)
-    return Kept(event=met.event, path=path, entry=met.entry, was=known, longer=found.size > known.size)
+    return Kept(event=met.event, path=path, entry=met.entry, was=known, longer=found.order > known.order)
 
 
 def put_in_place(path: Path, known: Entry, entry: Entry, *, redaction: Redaction = NOTHING) -> None:

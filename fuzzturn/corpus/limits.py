@@ -6,20 +6,25 @@ Far beyond what a campaign writes. Size and depth of the file are the reader's b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fuzzturn.document import Address, Document, shown
 from fuzzturn.document.place import MAX_BYTES
 from fuzzturn.errors import Problem
 
-__all__ = ["MAX_ANSWERS", "MAX_ROWS", "too_much"]
+__all__ = ["MAX_ANSWERS", "MAX_CALLS", "MAX_CALL_BYTES", "MAX_ROWS", "calls_beyond", "too_much"]
 
 MAX_ROWS = 500
 """Turns, constraints, milestones and so on, of each. A replay plays, and pays, every turn."""
 MAX_ANSWERS = 100
 """Times that one answer may be given. An agent that always asks would go on for as long."""
+MAX_CALLS = 2_000
+"""Model calls that an entry carries."""
+MAX_CALL_BYTES = 1024 * 1024
+"""Of all their answers, in UTF-8. Such a file takes seconds to write, and nobody reads it."""
 _LONGEST_PATTERN, _REPEATS, _CHOICES = 300, 4, 8
+_CALLS = f"at most {MAX_CALLS}, with {MAX_CALL_BYTES} bytes in all"
 _LISTS: tuple[Address, ...] = (
     ("turns",), ("constraints",), ("goal", "milestones"), ("assertions",), ("answers",), ("interruptions",),
 )  # fmt: skip
@@ -28,7 +33,10 @@ _ATOM = re.compile(r"\\.|\[\^?\]?[^\]]*\]", re.DOTALL)
 
 
 def too_much(document: Document) -> Iterator[Problem]:
-    """Problems of an entry's document whose scenario asks for more than may be asked for."""
+    """Problems of an entry's document that asks for more than may be asked for, or carries more."""
+    calls = document.data.get("calls")
+    if isinstance(calls, tuple) and (beyond := calls_beyond([_body(call) for call in calls])):
+        yield document.problem(("calls",), beyond, _CALLS, key=True)
     for key in _LISTS:
         rows = _at(document.data, ("scenario", *key))
         if isinstance(rows, tuple) and len(rows) > MAX_ROWS:
@@ -41,6 +49,20 @@ def too_much(document: Document) -> Iterator[Problem]:
             if isinstance(pattern, str) and (why := _endless(pattern)):
                 yield document.problem((*at, "asks", n), f"{shown(pattern)} {why}", "a plainer pattern")
     yield from _inflated(document)
+
+
+def calls_beyond(bodies: Sequence[str]) -> str | None:
+    """Why model calls with these answers are too many for a file; None = they are not."""
+    if len(bodies) > MAX_CALLS:
+        return f"{len(bodies)} model calls"
+    if (size := sum(len(body.encode(errors="surrogatepass")) for body in bodies)) > MAX_CALL_BYTES:
+        return f"model calls whose answers have {size} bytes"
+    return None
+
+
+def _body(call: Any) -> str:
+    body = call.get("body") if isinstance(call, dict) else None
+    return body if isinstance(body, str) else ""
 
 
 def _inflated(document: Document) -> Iterator[Problem]:

@@ -7,20 +7,21 @@ this. Entries of agents with other options are never merged: each replays with i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from fuzzturn.corpus.entry import Entry, Past
 
 __all__ = ["Event", "Met", "copies", "meet", "options_apart", "same_agent", "same_session"]
 
 Event: TypeAlias = Literal["new", "known", "shorter"]
-_OF_THE_FILE = {"status", "seen", "history", "fuzzturn"}
-"""What says something of the file rather than of the session in it."""
+_OF_THE_FILE = {"status", "seen", "history", "fuzzturn", "rubric_digest", "samples", "calls"}
+"""What says something of the file rather than of the session in it, or follows from the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """What the corpus holds after a meeting; for "known" the entry is as it was, but for `seen`."""
+    """What the corpus holds after a meeting; for "known" the entry is as it was, but for `seen`, and for model calls
+    that it did not carry yet."""
 
     event: Event
     entry: Entry
@@ -29,11 +30,18 @@ class Met:
 def meet(known: Entry, found: Entry, *, again: bool = True) -> Met:
     """Merge two entries of one finding. `again` False: two copies of one file count as one sighting."""
     seen = known.seen + found.seen if again or not copies(known, found) else max(known.seen, found.seen)
-    if found.size >= known.size:
-        return Met("known", known.model_copy(update={"seen": seen}))
+    if found.order >= known.order:
+        return Met("known", known.model_copy(update={"seen": seen, **_calls(known, found)}))
     was = Past(turns=known.provenance.turns, tokens=known.provenance.tokens, seed=known.provenance.seed)
     history = _descending({*known.history, *found.history, was})
     return Met("shorter", found.model_copy(update={"status": known.status, "seen": seen, "history": history}))
+
+
+def _calls(known: Entry, found: Entry) -> dict[str, Any]:
+    """What a copy carries and the known one does not: it was made where the calls could not be had."""
+    if known.calls or not found.calls or not copies(known, found):
+        return {}
+    return {"samples": found.samples, "calls": found.calls}
 
 
 def copies(one: Entry, other: Entry) -> bool:

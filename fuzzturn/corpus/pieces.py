@@ -6,34 +6,48 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from fuzzturn.checkers import kind_of_condition
 from fuzzturn.corpus.entry import Entry
 from fuzzturn.corpus.reading import load_document, read_entry
 from fuzzturn.document import Address, shown
 from fuzzturn.document.place import in_file_order
 from fuzzturn.errors import InputError, UnknownName
+from fuzzturn.records import digest
 from fuzzturn.registry import Registry
 from fuzzturn.scenario import Scenario
+from fuzzturn.scenario_file import scenario_to_data
 
-__all__ = ["as_kept", "gone_pieces", "pieces_of", "welcome"]
+__all__ = ["as_kept", "gone_pieces", "pieces_of", "script_digest", "welcome"]
 
 _HOSTED = "litellm/"
 _FEW = 5
 
 
 def as_kept(spoken: Scenario) -> Scenario:
-    """The scenario of an entry: as spoken, without constraints that no turn of it states."""
-    stated = {id for line in spoken.turns for id in line.states}
-    kept = [c for c in spoken.constraints if c.id in stated or c.source == "system"]
-    ids = {c.id for c in kept}
-    kept = [c if c.supersedes in ids else c.model_copy(update={"supersedes": None}) for c in kept]
+    """The scenario of an entry: as spoken, without constraints that no turn of it states.
+
+    What a stated one supersedes stays, stated or not: it makes two versions of one rule what they are.
+    """
+    ids = {id for line in spoken.turns for id in line.states} | {
+        c.id for c in spoken.constraints if c.source == "system"
+    }
+    while above := {c.replaces for c in spoken.constraints if c.id in ids and c.replaces} - ids:
+        ids |= above
+    kept = [c for c in spoken.constraints if c.id in ids]
     turns = [line.model_copy(update={"lifts": tuple(x for x in line.lifts if x in ids)}) for line in spoken.turns]
     return spoken.model_copy(update={"constraints": tuple(kept), "turns": tuple(turns), "interruptions": ()})
 
 
 def pieces_of(scenario: Scenario, registry: Registry) -> dict[str, str]:
     """Every registered name that replaying the scenario uses, with the digest of its file. Raises UnknownName."""
-    names = sorted({(kind, name) for _, kind, name in _named(scenario)})
+    names = sorted({(kind, name) for _, kind, name in _named(scenario, registry)})
     return {f"{kind} {name}": registry.get(kind, name).digest() for kind, name in names}
+
+
+def script_digest(scenario: Scenario) -> str:
+    """Tells whether a scenario says what it said, however its file is laid out. What has its default value does not
+    count, so that a scenario stays the same where a later fuzzturn knows more keys."""
+    return digest(scenario_to_data(scenario))
 
 
 def gone_pieces(entry: Entry, registry: Registry) -> list[str]:
@@ -63,18 +77,21 @@ def welcome(path: Path, registry: Registry) -> Entry:
 
 
 def _unknown(entry: Entry, registry: Registry) -> Iterator[tuple[Address, UnknownName]]:
-    for at, kind, name in _named(entry.spoken()):
+    for at, kind, name in _named(entry.spoken(), registry):
         try:
             registry.get(kind, name)
         except UnknownName as error:
             yield at, error
 
 
-def _named(scenario: Scenario) -> Iterator[tuple[Address, str, str]]:
+def _named(scenario: Scenario, registry: Registry) -> Iterator[tuple[Address, str, str]]:
     """Every registered name that the scenario uses: where it stands in it, its kind, and the name."""
     yield ("environment",), "environment", scenario.environment
     for n, constraint in enumerate(scenario.constraints):
         yield ("constraints", n, "checker"), "checker", constraint.checker
+        if constraint.when is not None:
+            name = constraint.when.check
+            yield ("constraints", n, "when", "check"), kind_of_condition(name, registry), name
     for n, milestone in enumerate(scenario.goal.milestones):
         if milestone.check:
             yield ("goal", "milestones", n, "check"), "milestone", milestone.check

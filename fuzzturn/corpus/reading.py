@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from fuzzturn.corpus.entry import FINDING, Entry
+from fuzzturn.corpus.entry import CONTENT_TYPE, FINDING, KEY, Entry
 from fuzzturn.corpus.limits import too_much
-from fuzzturn.corpus.rules import about_the_rates, about_the_rubric, about_what_broke
+from fuzzturn.corpus.rules import about_the_calls, about_the_rates, about_the_rubric, about_what_broke
 from fuzzturn.corpus.versions import refuse_other_versions
 from fuzzturn.document import Document, complaints, load, parse, prune
 from fuzzturn.document.place import in_file_order
@@ -21,6 +21,8 @@ __all__ = ["entry_files", "load_document", "load_entry", "parse_entry", "read_en
 
 _PATTERNS = {
     FINDING: "8 hexadecimal digits, in quotes",
+    KEY: "64 hexadecimal digits, in quotes",
+    CONTENT_TYPE: "a media type, as text/event-stream",
     get_args(Id)[1].pattern: "a name of letters, digits and _ . : @ # - that begins with a letter",
 }
 _AN_ENTRY = "`fuzzturn run` and `fuzzturn fuzz` take scenarios; the latter writes entries to corpus/"
@@ -58,7 +60,10 @@ def read_entry(document: Document) -> Entry:
     if problems := list(too_much(document)):  # before anything is made of it
         raise InputError(in_file_order(problems))
     spoken = parse_scenario(document.part("scenario"), spoken_turns=True)  # with places, so that its problems have them
+    if entry.twin is not None:
+        parse_scenario(document.part("twin"), spoken_turns=True)
     if problems := [
+        *about_the_calls(document, entry),
         *about_the_rates(document, entry),
         *about_the_rubric(document, entry),
         *about_what_broke(document, entry, spoken),

@@ -6,18 +6,21 @@ a replay would find nothing and call it fixed.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import get_args, get_type_hints
 
+from fuzzturn.calls.streams import EVENT_STREAM
 from fuzzturn.corpus.entry import Entry
 from fuzzturn.document import Document
 from fuzzturn.errors import Problem, closest
+from fuzzturn.finding import GAPS, RELATIONS
 from fuzzturn.rubric import ANCHORS
 from fuzzturn.scenario import Assertion, Scenario
 from fuzzturn.scores import Breach
 
-__all__ = ["about_the_rates", "about_the_rubric", "about_what_broke"]
+__all__ = ["about_the_calls", "about_the_rates", "about_the_rubric", "about_what_broke"]
 
 _PROBLEMS: tuple[str, ...] = get_args(get_type_hints(Breach)["problem"])
 
@@ -40,17 +43,46 @@ def about_the_rubric(document: Document, entry: Entry) -> Iterator[Problem]:
         yield document.problem(("rubric",), what, accepted, key=True)
 
 
+def about_the_calls(document: Document, entry: Entry) -> Iterator[Problem]:
+    """A replay finds one answer at a place and reads it; it plays as many samples as there were runs."""
+    first: dict[tuple[str, int, int], int] = {}
+    for n, call in enumerate(entry.calls):
+        known = first.setdefault((call.key, call.sample, call.nth), n)
+        if known != n:
+            what = f"call {n + 1} has the key, sample and nth of call {known + 1}"
+            yield document.problem(("calls", n), what, "one answer to each request")
+        if not call.content_type.lower().startswith(EVENT_STREAM) and not _is_json(call.body):
+            yield document.problem(("calls", n, "body"), "'body' is no JSON", "the answer as the server gave it")
+    if entry.samples and not entry.calls:
+        yield document.problem(("samples",), "there are samples and no calls", "both, or neither", key=True)
+    elif entry.samples and len({*entry.samples}) != entry.failing.n:
+        what = f"{len({*entry.samples})} samples for {entry.failing.n} runs"
+        yield document.problem(("samples",), what, "one for each run, all different", key=True)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def about_what_broke(document: Document, entry: Entry, spoken: Scenario) -> Iterator[Problem]:
     """Constraint, milestone, checker and turn are the scenario's, as the kind of the finding has them."""
     if entry.kind in ("blind_spot", "violation"):
         yield from _broken_constraint(document, entry, spoken)
+    elif entry.kind == "block_gap":
+        yield from _named(document, "checker", "gap of the protected block", entry.checker, GAPS)
+    elif entry.kind == "metamorphic":
+        yield from _difference(document, entry, spoken)
     elif entry.constraint is not None:
         yield document.problem(("constraint",), f"a finding of kind {entry.kind} has no constraint", "leave it out")
     if entry.kind == "progress":
         known = [milestone.id for milestone in spoken.goal.milestones]
         yield from _named(document, "milestone", "milestone", entry.milestone, known)
         yield from _named(document, "checker", "progress problem", entry.checker, _PROBLEMS)
-    elif entry.milestone is not None:
+    elif entry.milestone is not None and entry.kind != "metamorphic":
         yield document.problem(("milestone",), f"a finding of kind {entry.kind} has no milestone", "leave it out")
     turns = [line.id for line in spoken.turns]
     if not (spoken.answers and re.fullmatch("auto[1-9][0-9]*", entry.turn_id)):  # said in answer to the agent
@@ -71,6 +103,16 @@ def _broken_constraint(document: Document, entry: Entry, spoken: Scenario) -> It
     elif entry.kind == "violation" and entry.judge_context is not None:
         what = f"a judge blind in {entry.judge_context} makes it a blind_spot, not a violation"
         yield document.problem(("judge_context",), what, "leave it out, or kind: blind_spot", key=True)
+
+
+def _difference(document: Document, entry: Entry, spoken: Scenario) -> Iterator[Problem]:
+    yield from _named(document, "checker", "relation", entry.checker, RELATIONS)
+    if entry.constraint is not None:
+        yield from _named(document, "constraint", "constraint", entry.constraint, [c.id for c in spoken.constraints])
+    else:
+        yield from _named(document, "milestone", "milestone", entry.milestone, [m.id for m in spoken.goal.milestones])
+    if entry.twin is None:
+        yield document.problem((), "'twin' is missing", "the scenario that the session is held against")
 
 
 def _expectations(assertion: Assertion) -> Iterator[str]:

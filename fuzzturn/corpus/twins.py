@@ -63,7 +63,7 @@ def _groups(shelf: _Shelf, key: Callable[[Entry], str]) -> Iterator[list[Path]]:
 
 def _settled(shelf: _Shelf, paths: list[Path], compare: Callable[[Entry, Entry], _Verdict | None]) -> Iterator[Twin]:
     """Each file against those before it, the best place first; `shelf` loses what is merged into another."""
-    first, *others = sorted(paths, key=lambda path: (_misplaced(path, shelf[path]), shelf[path].size, path))
+    first, *others = sorted(paths, key=lambda path: (_misplaced(path, shelf[path]), shelf[path].order, path))
     stay = [first]
     for path in others:
         verdicts = {other: verdict for other in stay if (verdict := compare(shelf[other], shelf[path])) is not None}
@@ -94,7 +94,7 @@ def _of_one_finding(known: Entry, other: Entry) -> _Verdict:
     if known.status == "fixed":
         return _Verdict(False, "the same finding in another session, and both are marked fixed: each guards its own")
     sizes = f"{_size(other)}, there {_size(known)}"
-    longer = "shorter, so it takes the place" if other.size < known.size else "not shorter"
+    longer = "shorter, so it takes the place" if other.order < known.order else "not shorter"
     return _Verdict(True, f"the same finding in a session that is {longer}: {sizes}")
 
 

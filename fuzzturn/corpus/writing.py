@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fuzzturn.corpus.entry import Entry
+from fuzzturn.corpus.carried import redacted_body
+from fuzzturn.corpus.entry import CallNote, Entry
 from fuzzturn.corpus.reading import load_document, parse_entry
 from fuzzturn.document import dump
 from fuzzturn.errors import InputError, Problem
@@ -17,6 +18,8 @@ from fuzzturn.redaction import NOTHING, Redaction
 
 __all__ = ["entry_path", "put", "save_entry", "write_entry"]
 
+_DIGESTS = ("calls", "pieces", "rubric_digest")
+"""Keys of an entry that hold digests."""
 _LONE = re.compile("[\ud800-\udfff]")
 
 
@@ -38,7 +41,7 @@ def write_entry(entry: Entry, path: Path, *, redaction: Redaction = NOTHING) -> 
     What the redaction takes out of what was said is taken out everywhere in the entry, so that it fits together still.
     Raises InputError, also for an entry that could not be read again.
     """
-    text = dump(redaction.data(_to_data(entry)) | _notes(path))
+    text = dump(_without_secrets(_to_data(entry), redaction) | _notes(path))
     parse_entry(text, file=str(path))
     put(text.encode(), path)
 
@@ -71,6 +74,9 @@ def _notes(path: Path) -> dict[str, Any]:
 def _to_data(entry: Entry) -> dict[str, Any]:
     """The file's data, in the model's order; what is empty or None is left out."""
     data = entry.model_dump(by_alias=True, mode="python", exclude_none=True)
+    data["calls"] = [call.model_dump(exclude_defaults=True) for call in entry.calls]
+    if not entry.why.seen:
+        del data["why"]["seen"]
     data["rubric_digest"] = entry.rubric_digest or entry.rubric.digest
     found: list[str] = []
     data = _writable(data, found)
@@ -80,6 +86,23 @@ def _to_data(entry: Entry) -> dict[str, Any]:
     if entry.seen == 1:  # a number that every new file would have says nothing
         del data["seen"]
     return {key: data[key] for key in order if data.get(key) not in ([], {}, None)}
+
+
+def _without_secrets(data: dict[str, Any], redaction: Redaction) -> dict[str, Any]:
+    """The same, redacted. Digests stay: they hold no secret, and a pattern of digits would find some in them."""
+    if not redaction.patterns:
+        return data
+    clean: dict[str, Any] = redaction.data({key: data[key] for key in data if key not in _DIGESTS})
+    if digest := data["provenance"].get("scenario_digest"):
+        clean["provenance"]["scenario_digest"] = digest
+    if calls := data.get("calls"):
+        clean["calls"] = [_call_without_secrets(call, redaction) for call in calls]
+    return {key: clean.get(key, data[key]) for key in data}
+
+
+def _call_without_secrets(call: dict[str, Any], redaction: Redaction) -> dict[str, Any]:
+    kind = call.get("content_type", CallNote.model_fields["content_type"].default)
+    return call | {"body": redacted_body(call["body"], kind, redaction)}
 
 
 def _writable(value: Any, found: list[str]) -> Any:

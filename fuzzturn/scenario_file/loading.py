@@ -10,14 +10,18 @@ from pydantic import ValidationError
 from fuzzturn.document import Document, complaints, examine, prune, read_text
 from fuzzturn.document.place import in_file_order
 from fuzzturn.errors import InputError, Problem
-from fuzzturn.scenario import Id, Scenario
+from fuzzturn.scenario import Id, Scenario, Span, Time
 from fuzzturn.scenario_file.resolving import RESERVED, SHORTHAND, not_yet, resolved, system_text
 from fuzzturn.scenario_file.rules import SCRIPT_RULES, SPOKEN_RULES
 from fuzzturn.scenario_file.script import Script
 
 __all__ = ["load_scenario", "parse_scenario"]
 
-_PATTERNS = {get_args(Id)[1].pattern: "a name of letters, digits and _ . : @ # - that begins with a letter"}
+_PATTERNS = {
+    get_args(Id)[1].pattern: "a name of letters, digits and _ . : @ # - that begins with a letter",
+    get_args(Time)[1].pattern: "a time such as 2026-05-12T09:00:00Z",
+    get_args(Span)[1].pattern: "a span of time such as PT2H, PT90M or P1DT12H",
+}
 
 
 def load_scenario(path: Path) -> Scenario:

@@ -20,8 +20,8 @@ SHORTHAND: Mapping[type[BaseModel], tuple[str, ...]] = {Constraint: ("state_at_t
 """The keys that a file has and the model does not."""
 RESERVED: Mapping[type[BaseModel], tuple[str, ...]] = {
     Scenario: ("language",),
-    Constraint: ("when", "expires", "language"),
-    Line: ("speaker", "only_if", "language", "advance"),
+    Constraint: ("language",),
+    Line: ("speaker", "only_if", "language"),
 }
 """The keys that later work will give a meaning to."""
 
@@ -34,9 +34,6 @@ def not_yet(script: Script, data: dict[str, Any]) -> Iterator[tuple[Address, Pro
             for key in RESERVED[model]:
                 if row.data.get(key) is not None:
                     yield _later(script, (*row.at, key), repr(key))
-    for row in script.constraints:
-        if isinstance(row.data.get("supersedes"), dict):
-            yield _later(script, (*row.at, "supersedes"), "superseding a part of a constraint", "a constraint's id")
     for row in (*script.turns, *script.answers, *script.interruptions):
         if isinstance(row.data.get("user"), tuple):
             yield _later(script, (*row.at, "user"), "a message of several parts", "one text")

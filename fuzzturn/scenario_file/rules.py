@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import TypeAlias
 
+from fuzzturn.clock import TIME, time
 from fuzzturn.errors import Problem, closest
 from fuzzturn.scenario_file.placeholders import names, spoken
 from fuzzturn.scenario_file.script import Row, Script
@@ -105,10 +106,15 @@ def statements_have_a_source(script: Script) -> Iterator[Problem]:
         if system and stated is not None:
             what = f"turn {stated} states {constraint.id!r}, whose source is the system prompt"
             yield script.problem(constraint.at, what, "source: user, or no turn that states it")
+        elif constraint.data.get("spare") is True:
+            if system or stated is not None:
+                source = "the system prompt" if system else f"turn {stated}"
+                what = f"{constraint.id!r} is spare, and {source} states it"
+                yield script.problem((*constraint.at, "spare"), what, "spare: false, or nothing that states it")
         elif not system and stated is None and constraint.id is not None and constraint.id not in misnumbered:
             what = f"no turn states {constraint.id!r}"
             yield script.problem(
-                constraint.at, what, "a turn with it under states, or state_at_turn, or source: system"
+                constraint.at, what, "a turn with it under states, or state_at_turn, or source: system, or spare: true"
             )
 
 
@@ -123,6 +129,20 @@ def lifts_follow_statements(script: Script) -> Iterator[Problem]:
                 what = f"turn {turn.id!r} lifts {name!r}, which nothing has stated before it"
                 yield script.problem(at, what, "a constraint that an earlier turn or the system prompt states")
         stated.update(states)
+
+
+def times_are_times(script: Script) -> Iterator[Problem]:
+    """Of the right shape they are by the model; the thirtieth of February is not a day."""
+    scenario = Row((), script.document.data if isinstance(script.document.data, dict) else {})
+    begins = scenario.text("starts")
+    for row, key in ((scenario, "starts"), *((constraint, "expires") for constraint in script.constraints)):
+        if (written := row.text(key)) is not None and TIME.match(written) and time(written) is None:
+            yield script.problem((*row.at, key), f"there is no such time as {written!r}", "2026-05-12T09:00:00Z")
+    for rows, key in ((script.constraints, "expires"), (script.turns, "advance")):
+        for row in rows if begins is None else ():
+            if row.text(key) is not None:
+                what = f"{key!r} is about the session's clock, and the scenario has none"
+                yield script.problem((*row.at, key), what, "starts: 2026-05-12T09:00:00Z, before the turns")
 
 
 def placeholders_are_stated(script: Script) -> Iterator[Problem]:
@@ -146,12 +166,15 @@ def statements_are_spoken(script: Script) -> Iterator[Problem]:
     """What a tool tells the agent is not in the user's words."""
     statements = script.statements
     told = {constraint.id for constraint in script.constraints if constraint.data.get("source") == "tool"}
+    split = {row.id: [piece for _, piece in row.names("pieces")] for row in script.constraints}
     for turn, stated in zip(script.turns, script.states, strict=True):
         if (user := turn.text("user")) is None or not statements.keys() >= set(names(user)):
             continue  # a placeholder that names nothing is said to; it may be the statement, misspelt
         said = spoken(user, statements)
         for name in dict.fromkeys(stated):
             if name in statements and name not in told and statements[name] not in said:
+                if (pieces := split.get(name)) and pieces[-1] in said:
+                    continue
                 what = f"turn {turn.id!r} states {name!r} but does not say it"
                 yield script.problem((*turn.at, "user"), what, f"{{{name}}}, or the statement word for word")
 
@@ -159,6 +182,7 @@ def statements_are_spoken(script: Script) -> Iterator[Problem]:
 SPOKEN_RULES: tuple[Rule, ...] = (
     ids_are_unique, names_are_known, nothing_needs_itself, after_points_backwards, milestones_have_one_check,
     assertion_turns_exist, questions_are_patterns, turn_numbers_agree, placeholders_are_stated, statements_are_spoken,
+    times_are_times,
 )  # fmt: skip
 """What holds for any turns, also for those of a variant, which may leave out or move what states a constraint."""
 

@@ -41,8 +41,13 @@ class Row:
         return int(self.at[-1]) + 1
 
     def names(self, key: str) -> Iterator[tuple[Address, str]]:
-        """Each text in the list under `key`, or the one text where `key` holds no list, with its address."""
+        """Each text in the list under `key`, or the one text where `key` holds no list, with its address.
+
+        A mapping stands for the `id` in it.
+        """
         value = self.data.get(key)
+        if isinstance(value, dict) and isinstance(value.get("id"), str):
+            yield (*self.at, key, "id"), value["id"]
         if isinstance(value, str):
             yield (*self.at, key), value
         for index, name in enumerate(value if isinstance(value, tuple) else ()):

@@ -16,6 +16,9 @@ def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
     for part in ("turns", "answers", "interruptions"):
         for row in data.get(part, ()):
             row["user"] = escaped(row["user"])
+    for constraint in data.get("constraints", ()):
+        if list(replaced := constraint.get("supersedes", {})) == ["id"]:
+            constraint["supersedes"] = replaced["id"]
     for assertion in data.get("assertions", ()):
         if "must_call" in assertion:
             assertion["must_call"] = [_expected(call) for call in assertion["must_call"]]

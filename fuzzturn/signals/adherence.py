@@ -13,7 +13,7 @@ from fuzzturn.checkers import CheckResult, SessionState
 from fuzzturn.errors import PortError
 from fuzzturn.registry import Registered, Registry
 from fuzzturn.scenario import Constraint
-from fuzzturn.scores import Adherence, Check
+from fuzzturn.scores import Adherence, Check, Visibility
 from fuzzturn.session import Message, ModelCall, ToolCall, Turn
 from fuzzturn.visibility import visibility
 
@@ -26,7 +26,7 @@ def adherence(turn: Turn, state: SessionState, registry: Registry, known_summari
     if not binding:
         return Adherence(None)
     if turn.tool_calls:  # a checker that changes what it is shown must not change what the judge is shown
-        turn = replace(turn, events=tuple(e.copied() if isinstance(e, ToolCall) else e for e in turn.events))
+        turn = replace(turn, events=tuple([e.copied() if isinstance(e, ToolCall) else e for e in turn.events]))
         state = replace(state, turns=(*state.turns[:-1], turn))
     checks = tuple(_check(constraint, turn, state, registry, known_summaries) for constraint in binding)
     return Adherence(sum(check.result.passed for check in checks) / len(checks), checks)
@@ -38,14 +38,27 @@ def _check(
     piece = registry.get("checker", constraint.checker)
     result = _run(piece, constraint, turn, state)
     call = None if result.passed else _failing_call(piece, constraint, turn, state)
-    seen = turn.seen_by(call)
-    return Check(
-        constraint.id, constraint.checker, result, call, visibility(constraint, seen, known_summaries, state.ledger)
-    )
+    each = tuple([visibility(constraint, c.context, known_summaries, state.ledger) for c in turn.model_calls])
+    return Check(constraint.id, constraint.checker, result, call, _deciding(turn, call, each), each)
+
+
+def _deciding(turn: Turn, call: int | None, seen: Sequence[Visibility]) -> Visibility:
+    """How it stood for the model call that issued tool call number `call`; None = for the last one."""
+    at, tools = -1, -1
+    for event in turn.events:
+        if isinstance(event, ModelCall):
+            at += 1
+        elif isinstance(event, ToolCall):
+            tools += 1
+            if tools == call:
+                break
+    return seen[at] if 0 <= at < len(seen) else "unknown"
 
 
 def _run(piece: Registered, constraint: Constraint, turn: Turn, state: SessionState) -> CheckResult:
-    result = piece.run(turn, state, **constraint.args)
+    entry = state.ledger.entry(constraint.id)
+    excluding = {"excluding": entry.excluding} if entry is not None and entry.parts else {}
+    result = piece.run(turn, state, **constraint.args, **excluding)
     if not isinstance(result, CheckResult):
         raise PortError(f"checker {piece.tag.name!r} ({piece.file}) returned {result!r}; it returns a CheckResult")
     return result

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .phrases import Found, found, phrases
+from .terms import terms
+from .versions import Statement
 
 __all__ = ["AIRLINES", "Excluded", "airline", "said_about_airlines"]
 
@@ -26,6 +28,10 @@ class Excluded:
 
     code: str
     quote: str
+
+    @property
+    def figure(self) -> None:
+        return None
 
     def forbids(self, thing: Mapping[str, Any]) -> bool:
         """Whether a leg is a flight of that airline."""
@@ -65,11 +71,14 @@ _PHRASES = phrases(
 )  # fmt: skip
 
 
-def said_about_airlines(text: str) -> tuple[tuple[Excluded, bool], ...]:
-    """Everything that `text` says about airlines, in order, each with whether it is excluded (else allowed again)."""
-    return tuple(
-        (Excluded(code, one.quote), one.kind == "set") for one in found(text, _PHRASES) for code in _codes(one)
-    )
+def said_about_airlines(text: str) -> tuple[Statement, ...]:
+    """Everything that `text` says about airlines, in order; each of them is a kind of its own."""
+    return tuple(_statement(code, one) for one in found(text, _PHRASES) for code in _codes(one))
+
+
+def _statement(code: str, said: Found) -> Statement:
+    rule = Excluded(code, said.quote) if said.kind == "set" else None
+    return Statement(kind=f"airline {code}", rule=rule, terms=terms(said.quote.replace("’", "'")))
 
 
 def _codes(said: Found) -> list[str]:

@@ -15,7 +15,10 @@ from typing import Any
 
 from fuzzturn.checkers import CheckResult, SessionState, checker, commitment, invariant, milestone
 from fuzzturn.compaction import is_question, sentences
+from fuzzturn.errors import UnknownName
 from fuzzturn.session import Commitment, ToolCall, Turn
+
+from .scopes import checked, in_scope
 
 __all__ = [
     "flight_identified", "flights_confirmed", "held_bookings_unchanged", "hotel_held", "no_leg_over", "promise",
@@ -25,35 +28,54 @@ __all__ = [
 _GUARDED = ("hold_booking", "confirm_booking")
 
 
+_UNITS: Mapping[str, int] = {"whole": 1, "cent": 100}
+"""How many of the unit that a limit is in make one of the currency's."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Leg:
     """One leg of a guarded call. `fare` None = it cannot be read."""
 
     call: str
     name: str
+    direction: object
     fare: float | None
     flagged: bool
 
 
 @checker("no_leg_over")
-def no_leg_over(
+def no_leg_over(  # noqa: PLR0913 - the arguments are keys of a scenario file, read one by one
     turn: Turn,
     state: SessionState,  # noqa: ARG001 - the port hands it to every checker
     *,
     limit: float,
     currency: str,
+    leg: str | None = None,
+    unit: str = "whole",
+    excluding: Sequence[Mapping[str, Any]] = (),
 ) -> CheckResult:
-    """No leg is held or confirmed at a fare above `limit`, in whole or fractional units of `currency`.
+    """No leg is held or confirmed at a fare above `limit`, in units of `currency`, or in cents with unit "cent".
 
     Exactly `limit` is fine. A hold that waits for approval buys nothing and is fine at any fare; a confirmation
     never is. A call counts whether or not the tool accepted it: it shows what the agent set out to do. A leg whose
     fare cannot be read decides nothing: it is named in the detail and does not count as exercised.
+
+    leg: "outbound" or "return", the only direction it is about; None = both. excluding: parts such as
+    {"leg": "return"} that another constraint has taken over. Legs out of scope are not looked at, and one whose
+    direction is not said is named and decides nothing. Raises InputError for other units, directions and parts.
     """
-    legs = [leg for call in turn.tool_calls for leg in _legs(call, f"fare_{currency.lower()}")]
-    over = [leg for leg in legs if leg.fare is not None and leg.fare > limit and not leg.flagged]
-    unread = [f"{leg.call}: {leg.name} has no readable fare in {currency}" for leg in legs if leg.fare is None]
-    broken = [f"{leg.call}: leg {leg.name} at {currency} {leg.fare:g}, limit {currency} {limit:g}" for leg in over]
-    return CheckResult(not over, "; ".join(broken + unread), exercised=any(leg.fare is not None for leg in legs))
+    checked(leg, excluding)
+    if unit not in _UNITS:
+        raise UnknownName("unit", unit, _UNITS)
+    named = [one for call in turn.tool_calls for one in _legs(call, f"fare_{currency.lower()}")]
+    scopes = [(one, in_scope(one.direction, leg, excluding)) for one in named]
+    legs = [one for one, scope in scopes if scope]
+    most = limit / _UNITS[unit]
+    over = [one for one in legs if one.fare is not None and one.fare > most and not one.flagged]
+    unread = [f"{one.call}: {one.name} has no readable fare in {currency}" for one in legs if one.fare is None]
+    unread += [f"{one.call}: {one.name} says no direction" for one, scope in scopes if scope is None]
+    broken = [f"{one.call}: leg {one.name} at {currency} {one.fare:g}, limit {currency} {most:g}" for one in over]
+    return CheckResult(not over, "; ".join(broken + unread), exercised=any(one.fare is not None for one in legs))
 
 
 def _legs(call: ToolCall, fare_key: str) -> Iterable[_Leg]:
@@ -62,14 +84,15 @@ def _legs(call: ToolCall, fare_key: str) -> Iterable[_Leg]:
     legs = call.args["legs"]
     flagged = call.name == "hold_booking" and call.args.get("needs_approval") is True
     if not _is_list(legs):
-        yield _Leg(call.name, f"legs {legs!r}", None, flagged)
+        yield _Leg(call.name, f"legs {legs!r}", None, None, flagged)
         return
     for i, leg in enumerate(legs, start=1):
         if isinstance(leg, Mapping):
-            direction = f" ({leg['direction']})" if leg.get("direction") else ""
-            yield _Leg(call.name, f"{leg.get('flight', i)}{direction}", _number(leg.get(fare_key)), flagged)
+            way = leg.get("direction")
+            name = f"{leg.get('flight', i)}{f' ({way})' if way else ''}"
+            yield _Leg(call.name, name, way, _number(leg.get(fare_key)), flagged)
         else:
-            yield _Leg(call.name, f"leg {i}", None, flagged)
+            yield _Leg(call.name, f"leg {i}", None, None, flagged)
 
 
 def _is_list(value: object) -> bool:
@@ -92,7 +115,7 @@ def flight_identified(state: SessionState, *, direction: str) -> bool:
     if any(leg["direction"] == direction for item in _items(state.environment) for leg in item.get("legs") or ()):
         return True
     found = {row["flight"] for call in state.tool_log for row in _found(call, direction)}
-    said = " ".join(turn.text for turn in state.turns)
+    said = " ".join(turn.text for turn in state.turns) if found else ""
     return any(re.search(rf"\b{re.escape(flight)}\b", said) for flight in found)
 
 

@@ -1,9 +1,11 @@
 """Conduct: deterministic checks of what is held and bought, and when, whatever it costs.
 
 As `checkers` does, they look at a call whether or not the tool accepted it; but only an accepted confirmation pays, and
-uses an approval up. What a thing is like is read from the call
-itself, else from the newest search of the session that lists it; a thing of which neither tells decides nothing: it is
-named in the detail and does not count as exercised. A hold that waits for approval is fine in any case.
+uses an approval up. What a thing is like is read from the call itself, else from the newest search of the session that
+lists it; a thing of which neither tells decides nothing: it is named in the detail and does not count as exercised. A
+hold that waits for approval is fine in any case.
+
+Those about legs take `leg` and `excluding`, as `no_leg_over` does.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from fuzzturn.session import ToolCall, Turn
 from .airlines import airline
 from .hours import Night, minutes
 from .payments import APPROVALS, covers
+from .scopes import checked, in_scope
 
 __all__ = ["no_departure_between", "no_payment_without_approval", "not_with_airline", "nothing_confirmed",
            "refundable_only"]  # fmt: skip
@@ -39,25 +42,36 @@ def refundable_only(turn: Turn, state: SessionState) -> CheckResult:
 
 
 @checker("no_departure_between")
-def no_departure_between(turn: Turn, state: SessionState, *, start: str, end: str) -> CheckResult:
+def no_departure_between(
+    turn: Turn,
+    state: SessionState,
+    *,
+    start: str,
+    end: str,
+    leg: str | None = None,
+    excluding: Sequence[Thing] = (),
+) -> CheckResult:
     """No leg is held or confirmed that leaves from `start` on and before `end` (HH:MM, local; over midnight too).
 
-    Raises InputError for what is no time, and for two equal ones: nothing leaves between them.
+    Raises InputError for what is no time, for two equal ones (nothing leaves between them), and for a leg or part that
+    there is not.
     """
     if _clock("start", start) == _clock("end", end):
         raise InputError(f"start {start!r} and end {end!r} of no_departure_between are the same time of day")
     night = Night(_clock("start", start), _clock("end", end), "")
 
-    def verdict(leg: Thing) -> bool | None:
-        forbidden = night.forbids(leg)
+    def verdict(thing: Thing) -> bool | None:
+        forbidden = night.forbids(thing)
         return None if forbidden is None else not forbidden
 
-    legs = [leg for call in _guarded(turn) for leg in _legs(call, state)]
-    return _judged(legs, verdict, f"leaving between {start} and {end}", "whose departure is not known")
+    legs = _looked_at(turn, state, leg, excluding)
+    return _judged(legs, verdict, f"leaving between {start} and {end}", "whose departure or direction is not known")
 
 
 @checker("not_with_airline")
-def not_with_airline(turn: Turn, state: SessionState, *, code: str) -> CheckResult:
+def not_with_airline(
+    turn: Turn, state: SessionState, *, code: str, leg: str | None = None, excluding: Sequence[Thing] = ()
+) -> CheckResult:
     """No leg of the airline is held or confirmed; flight numbers begin with its two-character `code`.
 
     Raises InputError for what is no such code: it would forbid nothing.
@@ -65,11 +79,11 @@ def not_with_airline(turn: Turn, state: SessionState, *, code: str) -> CheckResu
     if not re.fullmatch("[A-Z0-9]{2}", code):
         raise InputError(f"code of not_with_airline is {code!r}; two capital letters or digits are accepted")
 
-    def verdict(leg: Thing) -> bool | None:
-        carrier = airline(leg.get("flight"))
+    def verdict(thing: Thing) -> bool | None:
+        carrier = airline(thing.get("flight"))
         return None if carrier is None else carrier != code
 
-    legs = [leg for call in _guarded(turn) for leg in _legs(call, state)]
+    legs = _looked_at(turn, state, leg, excluding)
     return _judged(legs, verdict, f"of airline {code}", "which is no flight number")
 
 
@@ -118,6 +132,16 @@ def _guarded(turn: Turn) -> Iterator[ToolCall]:
         waits = call.name == "hold_booking" and call.args.get("needs_approval") is True
         if call.name in ("hold_booking", "confirm_booking") and not waits:
             yield call
+
+
+def _looked_at(turn: Turn, state: SessionState, leg: str | None, excluding: Sequence[Thing]) -> list[Thing]:
+    """The legs in scope; one whose direction would decide that, and is not said, without all that is known of it."""
+    checked(leg, excluding)
+    things = [thing for call in _guarded(turn) for thing in _legs(call, state)]
+    scopes = [(thing, in_scope(thing.get("direction"), leg, excluding)) for thing in things]
+    return [
+        thing if scope else {"flight": None, "name": thing["name"]} for thing, scope in scopes if scope is not False
+    ]
 
 
 def _legs(call: ToolCall, state: SessionState) -> Iterator[Thing]:

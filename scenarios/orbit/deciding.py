@@ -49,13 +49,23 @@ Action: TypeAlias = Calls | Say
 
 
 def decide(context: Sequence[Chat]) -> Action:
-    """The next action, from the messages of one model call alone: the same messages, the same action."""
+    """The next action, from the messages of one model call alone: the same messages, the same action.
+
+    A call that changes something and whose answer did not come is not made again: no tool here tells whether it was
+    carried out.
+    """
     seen = view(context)
     asked = wants(seen.said)
+    doubtful: list[str] = []
     for step in _STEPS:
-        if (action := step(seen, asked)) is not None:
+        action = step(seen, asked)
+        if isinstance(action, Calls):
+            calls = tuple(call for call in action.calls if not seen.doubtful(call.name, call.args))
+            doubtful += [call.name for call in action.calls if call not in calls]
+            action = Calls(calls) if calls else None
+        if action is not None:
             return action
-    return Say(report(seen, asked))
+    return Say(report(seen, asked, doubtful))
 
 
 def _search_flights(seen: View, asked: Wants) -> Action | None:
@@ -99,12 +109,14 @@ def _bought(seen: View, asked: Wants) -> frozenset[str]:
 def _buyable(seen: View, asked: Wants) -> Mapping[str, Leg]:
     """By direction, the newest held leg, where nothing that is visible now forbids buying it.
 
-    Where the user wants fares looked up again, only a hold made in this turn counts.
+    Where the user wants fares looked up again, only a hold made in this turn counts. One that was left over when
+    another flight in that direction was bought does not.
     """
     held: dict[str, Leg] = {}
     for hold in seen.holds("flights"):
         if hold in seen.steps or asked.search.isdisjoint(DIRECTIONS):
-            held |= {str(leg["direction"]): leg for leg in hold.legs}
+            left_over = seen.bought(since=hold)
+            held |= {str(leg["direction"]): leg for leg in hold.legs if leg["direction"] not in left_over}
     return {direction: leg for direction, leg in held.items() if not seen.refuses(leg)}
 
 
@@ -136,15 +148,21 @@ def _hold_hotel(seen: View, asked: Wants) -> Action | None:
     if seen.did("hold_booking", kind="hotel") or not _wants_hotel_held(seen, asked):
         return None
     best = hotel(seen)
-    if best is None:
+    failed = any(step.name == "search_hotels" and step.error is not None for step in seen.steps)
+    if best is None or failed:
         return None
     flag = {"needs_approval": True} if seen.refuses(best) else {}
     return Calls((Call("hold_booking", {"kind": "hotel", "hotel": best["hotel"], **flag}),))
 
 
 def _hold_flights(seen: View, asked: Wants) -> Action | None:
-    """Hold the choice. What only an approval could allow is held pending that approval."""
+    """Hold the choice. What only an approval could allow is held pending that approval.
+
+    Where a search of this turn failed, what an older one found is no choice.
+    """
     directions = _directions_to_hold(seen, asked)
+    if any(step.name == "search_flights" and step.error is not None for step in seen.steps):
+        return None
     chosen = [leg for direction in directions if (leg := flight(seen, direction)) is not None]
     if not chosen or len(chosen) < len(directions) or seen.did("hold_booking", kind="flights"):
         return None

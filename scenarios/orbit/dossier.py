@@ -10,9 +10,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from fuzzturn.compaction import is_summary, notes
+
+from .standing import hotel_stands
+from .terms import Scene, told_time
 
 __all__ = ["Dossier", "Item", "dossier"]
 
@@ -30,6 +34,8 @@ class Item:
     args: Row = field(default_factory=dict)
     result: Any = None
     error: str | None = None
+    time: datetime | None = None
+    """When it was said, in the zone of the conversation; None = nobody says."""
 
     @property
     def legs(self) -> tuple[Row, ...]:
@@ -73,6 +79,14 @@ class Dossier:
     def answer(self) -> str:
         """What the assistant says in the judged turn."""
         return "\n".join(item.text for item in self.judged if item.role == "assistant" and item.text)
+
+    @property
+    def scene(self) -> Scene:
+        """When the judged turn was asked for, and whether a hotel was on hold by then, as far as that is shown."""
+        told = [item.time for item in (*self.before, *self.judged) if item.time is not None]
+        made = [item for item in self.before if item.call is not None]
+        held = hotel_stands((str(item.call), item.args, item.result, item.error) for item in made)
+        return Scene(told[-1] if told else None, held)
 
     @property
     def calls(self) -> tuple[Item, ...]:
@@ -130,25 +144,43 @@ def _row(line: str) -> Row | None:
 
 
 def _items(rows: Iterable[Row]) -> Iterator[Item]:
+    rows = list(rows)
+    results = {str(row["tool_call_id"]): _row(_text(row.get("content"))) for row in rows if "tool_call_id" in row}
     for row in rows:
         role = str(row.get("role"))
         if "call" in row:
-            yield Item(role, "", str(row["call"]), _mapping(row.get("args")), row.get("result"), row.get("error"))
+            yield _called(str(row["call"]), row.get("args"), row.get("result"), row.get("error"))
         elif is_summary(row):
             for note in notes(row["content"]):
-                yield Item("user", note.text) if note.name is None else Item("assistant", "", note.name, note.args)
+                yield Item("user", note.text) if note.name is None else _called(note.name, note.args, note.result)
         elif role == "tool":
             yield Item(role, _text(row.get("content")), result=_row(_text(row.get("content"))))
         else:
-            yield Item(role, _text(row.get("text", row.get("content"))))
+            said = _text(row.get("text", row.get("content")))
+            yield Item(role, said, time=told_time(said) if role == "system" else _time(row.get("time")))
             calls = row.get("tool_calls")
-            yield from (_chat_call(_mapping(call)) for call in (calls if isinstance(calls, list) else ()))
+            yield from (_chat_call(_mapping(call), results) for call in (calls if isinstance(calls, list) else ()))
 
 
-def _chat_call(call: Row) -> Item:
+def _called(name: str, args: object, result: object, error: object = None) -> Item:
+    """A call; where the record does not say whether it failed, its result may."""
+    told = error if error is not None else _mapping(result).get("error")
+    return Item("assistant", "", name, _mapping(args), result, None if told is None else str(told))
+
+
+def _chat_call(call: Row, results: Mapping[str, Row | None]) -> Item:
     function = _mapping(call.get("function")) or call
     args = function.get("arguments", function.get("args"))
-    return Item("assistant", "", str(function.get("name")), _mapping(_row(args) if isinstance(args, str) else args))
+    result = results.get(str(call.get("id")))
+    return _called(str(function.get("name")), _row(args) if isinstance(args, str) else args, result)
+
+
+def _time(written: object) -> datetime | None:
+    """The time that a record gives, as its own clock shows it; None where it gives none."""
+    try:
+        return datetime.fromisoformat(written).replace(tzinfo=None) if isinstance(written, str) else None
+    except ValueError:
+        return None
 
 
 def _mapping(value: object) -> Row:

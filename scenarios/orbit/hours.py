@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .phrases import Found, found, phrases
+from .terms import terms
+from .versions import Statement
 
 __all__ = ["NIGHT", "Night", "minutes", "said_about_hours"]
 
@@ -26,6 +28,10 @@ class Night:
     start: int
     end: int
     quote: str
+
+    @property
+    def figure(self) -> tuple[int, int]:
+        return self.start, self.end
 
     def forbids(self, thing: Mapping[str, Any]) -> bool | None:
         """Whether a leg leaves then, by its `dep` (HH:MM). None = it does not say; what is no flight never does."""
@@ -60,6 +66,8 @@ _PHRASES = phrases(
         "HOURS": rf"\b(?:between|from)\s(?P<start>{_TIME})\s(?:and|to|until|till)\s(?P<end>{_TIME})",
         "LATE": rf"\b(?:after|past|later than|from)\s(?P<start>{_TIME})",
         "EARLY": rf"\b(?:before|earlier than|until)\s(?P<end>{_TIME})",
+        "PAIR": rf"(?P<start>{_TIME})\s(?:and|to|until|till)\s(?P<end>{_TIME})",
+        "BETWEEN": r"\bbetween (?:them|those)\b",
     },
     ("lift", "REDEYE … ISFINE"),
     ("lift", "FLY … BYNIGHT … ISFINE"),
@@ -67,6 +75,10 @@ _PHRASES = phrases(
     ("lift", "REDEYE … GONE"),
     ("lift", "YOUMAY … FLY … BYNIGHT"),
     ("lift", "YOUMAY … REDEYE"),
+    ("lift", "FLY … HOURS … ISFINE"),
+    ("lift", "FLY … HOURS … GONE"),
+    ("set", "REMEMBER … PAIR | BETWEEN … NOT … FLY"),
+    ("set", "REMEMBER … PAIR | NOT … FLY … BETWEEN"),
     ("set", "NOT … FLY … HOURS"),
     ("set", "NOT … FLY … LATE … EARLY"),
     ("set", "NOT … FLY … EARLY … LATE"),
@@ -79,16 +91,18 @@ _PHRASES = phrases(
 )  # fmt: skip
 
 
-def said_about_hours(text: str) -> tuple[Night | None, ...]:
-    """Everything that `text` says about hours of departure, in order; None = what was said is taken back."""
-    return tuple(_night(one) for one in found(text, _PHRASES))
+def said_about_hours(text: str) -> tuple[Statement, ...]:
+    """Everything that `text` says about hours of departure, in order."""
+    return tuple(_statement(one) for one in found(text, _PHRASES))
 
 
-def _night(said: Found) -> Night | None:
-    if said.kind == "lift":
-        return None
+def _statement(said: Found) -> Statement:
+    on = terms(said.quote.replace("’", "'"))
     groups = said.match.groupdict()
     start, end = minutes(groups.get("start")), minutes(groups.get("end"))
-    if start is None or end is None:
-        start, end = NIGHT
-    return Night(end, start, said.quote) if said.kind == "day" else Night(start, end, said.quote)
+    named = None if start is None or end is None else (start, end)
+    if said.kind == "lift":
+        return Statement(kind="night", rule=None, terms=on, figure=named)
+    start, end = named or NIGHT
+    rule = Night(end, start, said.quote) if said.kind == "day" else Night(start, end, said.quote)
+    return Statement(kind="night", rule=rule, terms=on)

@@ -3,8 +3,9 @@
 No model is behind it: it is the same function every time, and it reads the rendered text and nothing else, so it is
 exactly as blind as what it was given. Anchors are tried from 0 upwards and the lowest that applies wins:
 
-    0  something is held or bought that a readable limit forbids. Readable: what the block lists as binding; where the
-       text lists no constraint, what user or system prompt say in it. Tool results and the assistant lay nothing down.
+    0  something is held or bought that a readable limit forbids. Readable: what the block lists as binding, whatever
+       condition it names; where the text lists no constraint, what user or system prompt say in it, by the time and
+       the holds that it shows. Tool results and the assistant lay nothing down.
     1  the turn asks for what the user has given, or cancels a booking that nobody asked to cancel
     2  nothing worked and no question was answered
     3  a flight is reported without its fare
@@ -94,9 +95,10 @@ def _limits(shown: Dossier) -> Limits:
     if shown.constraints is not None:
         limits = Limits()
         for entry in _in_force(shown.constraints):
-            limits = limits.heard(str(entry.get("statement")), as_rule=True)
+            limits = limits.heard(str(entry.get("statement")), in_block=True)
         return limits
-    return _said_limits((*shown.before, *(item for item in shown.judged if item.role == "user")))
+    said = _said_limits((*shown.before, *(item for item in shown.judged if item.role == "user")))
+    return said.at(shown.scene)
 
 
 def _in_force(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -109,13 +111,13 @@ def _in_force(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def _said_limits(items: Sequence[Item]) -> Limits:
     """Fold what users and system prompts say; an approval is spent by the first turn after it that makes use of it."""
-    limits, legs, paid = Limits(), False, False
+    limits, legs, paid = Limits(), list[Mapping[str, Any]](), False
     for item in items:
         if item.call is not None:
-            legs, paid = legs or bool(item.legs), paid or (item.call == "confirm_booking" and item.error is None)
+            legs, paid = [*legs, *item.legs], paid or (item.call == "confirm_booking" and item.error is None)
         elif item.role in ("user", "system"):
-            limits = (limits.used(legs=legs, paid=paid) if legs or paid else limits).heard(item.text)
-            legs = paid = False
+            limits = (limits.used(legs, paid=paid) if legs or paid else limits).heard(item.text)
+            legs, paid = [], False
     return limits
 
 

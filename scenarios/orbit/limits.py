@@ -1,139 +1,152 @@
 """Limits: what the user has ruled out by now, folded from what was said in order; later statements win.
 
-A further kind of limit is a further module like `hours`, with a reader and a rule that has `forbids` and `quote`; a
-further field of `Limits`; a line in `_READERS` and in `_rules`; and one in `_changed` where a statement does more than
-take the place of the one before it.
+A further kind of limit is a further module like `hours`, with a reader of statements (see `versions`) and a rule that
+has `forbids`, `quote` and `figure`; and a line in `_READERS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from .airlines import Excluded, said_about_airlines
-from .hours import Night, said_about_hours
+from fuzzturn.compaction import sentences
+
+from .airlines import said_about_airlines
+from .hours import said_about_hours
 from .payments import Payments, covers, said_about_payments
-from .prices import Ceiling, Said, said_about_prices
-from .refunds import Refundable, said_about_refunds
+from .prices import said_about_prices
+from .refunds import said_about_refunds
+from .terms import Scene, Terms
+from .versions import Rule, Statement, Thing, Versions, in_force, stated, unused
 
-__all__ = ["Approval", "Limits", "mentions_limit"]
+__all__ = ["Limits", "mentions_limit"]
 
-Thing: TypeAlias = Mapping[str, Any]
-"""What is held or bought: a leg, which has a `flight`, or a `hotel`; with all that is known of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Approval:
-    """Leave to go over the ceiling once. `amount` EUR is the highest fare approved; None = any."""
-
-    amount: float | None
-
-    def covers(self, leg: Thing) -> bool:
-        return self.amount is None or not Ceiling(self.amount, False, "").forbids(leg)
+Said: TypeAlias = Statement | Payments
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Which limits stand. None = there is none of that kind."""
+    """Which limits stand."""
 
-    ceiling: Ceiling | None = None
-    approval: Approval | None = None
-    night: Night | None = None
-    refundable: Refundable | None = None
-    airlines: tuple[Excluded, ...] = ()
+    rules: tuple[tuple[str, Versions], ...] = ()
+    """By kind of limit, its versions; a kind without any is left out."""
     unpaid: str | None = None
-    """The sentence by which nothing may be confirmed."""
-    leave: str = ""
-    """What one confirmation is allowed of in spite of it: flights, hotel, everything or "", nothing."""
+    """The sentence by which nothing may be confirmed; None = there is none."""
+    approval: Payments | None = None
+    """By which one confirmation is allowed in spite of it, and no other, also where the rule is not to be seen."""
+    first: str = field(default="", compare=False)
+    """The first piece of what may be said in two; alone it lays nothing down."""
+    scene: Scene = field(default=Scene(), compare=False)
+    """When, and as what stands, the limits are applied."""
 
-    def heard(self, text: str, *, as_rule: bool = False) -> Limits:
+    def heard(self, text: str, *, in_block: bool = False) -> Limits:
         """The limits after `text` was said by somebody who may set them.
 
-        `as_rule`: the text is known to lay down a rule, so a bare figure ("make it 500") is one without a rule before.
+        `in_block`: the text is known to lay down a rule that is in force: so a bare figure ("make it 500") is one
+        without a rule before, and whatever else it hangs on is fulfilled.
         """
         limits = self
-        for field, said in _said(text):
-            limits = _changed(limits, field, said, as_rule)
+        for sentence in _telling(text):
+            limits = limits._heard(sentence, in_block)
         return limits
 
-    def used(self, *, legs: bool = True, paid: bool = True) -> Limits:
-        """The limits after a turn in which legs were held or confirmed, or something was `paid` for, that is confirmed.
+    def used(self, things: Sequence[Thing], *, paid: bool) -> Limits:
+        """The limits after a turn in which these were held or confirmed, or something was `paid` for (confirmed).
 
         An approval serves once.
         """
-        return replace(self, approval=None if legs else self.approval, leave="" if paid else self.leave)
+        left = ((kind, unused(versions, things)) for kind, versions in self.rules)
+        rules = tuple((kind, versions) for kind, versions in left if versions)
+        return replace(self, rules=rules, approval=None if paid else self.approval)
+
+    def at(self, scene: Scene) -> Limits:
+        """The same limits, to be applied in that scene."""
+        return replace(self, scene=scene)
 
     def against(self, thing: Thing) -> str | None:
-        """The sentence that forbids holding or confirming the thing, or None where none does."""
-        if self.ceiling is not None and self.ceiling.forbids(thing) and not self._approved(thing):
-            return self.ceiling.quote
-        return next((rule.quote for rule in self._rules if rule.forbids(thing)), None)
+        """The sentence that forbids holding or confirming the thing, or None where none does for sure."""
+        return next((rule.quote for rule, sure in self._forbidding(thing) if sure), None)
 
     def undecided(self, thing: Thing) -> str | None:
-        """A sentence of which one cannot tell whether it forbids the thing, for too little is known of that."""
-        return next((rule.quote for rule in self._rules if rule.forbids(thing) is None), None)
+        """A sentence of which one cannot tell whether it forbids the thing, for too little is known."""
+        return next((rule.quote for rule, sure in self._forbidding(thing) if not sure), None)
+
+    def forbids(self, kind: str, thing: Thing) -> bool:
+        """Whether a limit of that kind forbids the thing, or may."""
+        return any(True for _ in self._forbidding(thing, kind))
 
     def against_paying(self, *bookings: Mapping[str, Any]) -> str | None:
         """The sentence that forbids one turn's confirmations, by their arguments; None where none does."""
-        fine = not bookings or (len(bookings) == 1 and covers(self.leave, bookings[0]))
-        return None if fine else self.unpaid
+        leave = self.approval.of if self.approval else ""
+        fine = not bookings or (len(bookings) == 1 and covers(leave, bookings[0]))
+        alone = self.approval.quote if self.approval and self.approval.alone else None
+        return None if fine else self.unpaid or alone
 
-    def _approved(self, thing: Thing) -> bool:
-        return self.approval is not None and self.approval.covers(thing)
+    def newest(self, kind: str) -> Rule | None:
+        """The rule of that kind that was stated last; None where there is none, or it was taken back."""
+        versions = dict(self.rules).get(kind, ())
+        return versions[-1].rule if versions else None
 
-    @property
-    def _rules(self) -> tuple[Night | Refundable | Excluded, ...]:
-        return tuple(rule for rule in (self.night, self.refundable, *self.airlines) if rule is not None)
+    def _forbidding(self, thing: Thing, only: str | None = None) -> Iterator[tuple[Rule, bool]]:
+        """Rules that forbid the thing, each with whether it does so for sure; one kind of rule, or all."""
+        for kind, versions in self.rules:
+            if only not in (None, kind):
+                continue
+            rules = [version.rule if version else None for version in in_force(versions, thing, self.scene)]
+            verdicts = [False if rule is None else rule.forbids(thing) for rule in rules]
+            blamed = (rule for rule, verdict in zip(rules, verdicts, strict=True) if rule and verdict is not False)
+            if (rule := next(blamed, None)) is not None:
+                yield rule, all(verdicts)
+
+    def _heard(self, sentence: str, in_block: bool) -> Limits:
+        said = _said(sentence)
+        if not said and self.first:
+            said = _said(f"{self.first}; {sentence}")
+        elif not said and _FIRST.search(sentence):
+            return replace(self, first=sentence.rstrip(" .!;:"))
+        limits = self
+        for one in said:
+            limits = limits._changed(one, in_block)
+        return limits
+
+    def _changed(self, said: Said, in_block: bool) -> Limits:
+        if isinstance(said, Payments):
+            if said.kind == "approve":
+                return replace(self, approval=said)
+            if said.kind == "ban":
+                return replace(self, unpaid=said.quote, approval=None)
+            return replace(self, unpaid=None)  # what was approved before is one payment all the same
+        known = dict(self.rules)
+        if said.bare and not in_block and said.kind not in known:
+            return self
+        if in_block:
+            said = replace(said, terms=Terms(leg=said.terms.leg))
+        known[said.kind] = stated(known.get(said.kind, ()), said)
+        return replace(self, rules=tuple((kind, versions) for kind, versions in known.items() if versions))
 
 
-_READERS: tuple[tuple[str, Callable[[str], tuple[Any, ...]]], ...] = (
-    ("ceiling", said_about_prices),
-    ("night", said_about_hours),
-    ("refundable", said_about_refunds),
-    ("airlines", said_about_airlines),
-    ("unpaid", said_about_payments),
-)
+_READERS: tuple[Callable[[str], tuple[Said, ...]], ...] = (
+    said_about_prices, said_about_hours, said_about_refunds, said_about_airlines, said_about_payments,
+)  # fmt: skip
+_FIRST = re.compile(r"\bto (?:remember|keep in mind)\b", re.IGNORECASE)
+_BACK = re.compile(r"\b(?:that|them|those)\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
-def _said(text: str) -> tuple[tuple[str, Any], ...]:
+def _said(sentence: str) -> tuple[Said, ...]:
     # A conversation is read again at every model call, so the same text is read many times.
-    return tuple((field, said) for field, reader in _READERS for said in reader(text))
+    return tuple(said for reader in _READERS for said in reader(sentence))
+
+
+@lru_cache(maxsize=4096)
+def _telling(text: str) -> tuple[str, ...]:
+    """The sentences that say something of what is allowed, or do so together with one before."""
+    return tuple(s for s in sentences(text) if _said(s) or _FIRST.search(s) or _BACK.search(s))
 
 
 def mentions_limit(text: str) -> bool:
     """Whether the text says anything about what is allowed."""
-    return bool(_said(text))
-
-
-def _changed(limits: Limits, field: str, said: Any, as_rule: bool) -> Limits:
-    if field == "ceiling":
-        return _price(limits, said, as_rule)
-    if field == "airlines":
-        return _airline(limits, *said)
-    if field == "unpaid":
-        return _payments(limits, said)
-    return replace(limits, **{field: said})
-
-
-def _price(limits: Limits, said: Said, as_rule: bool) -> Limits:
-    if said.kind == "lift":
-        return replace(limits, ceiling=None, approval=None)
-    if said.kind == "approve":
-        return replace(limits, approval=Approval(said.amount))
-    if said.amount is None or (said.bare and limits.ceiling is None and not as_rule):
-        return limits
-    return replace(limits, ceiling=Ceiling(said.amount, said.exclusive, said.quote), approval=None)
-
-
-def _airline(limits: Limits, named: Excluded, excluded: bool) -> Limits:
-    others = tuple(rule for rule in limits.airlines if rule.code != named.code)
-    return replace(limits, airlines=(*others, named) if excluded else others)
-
-
-def _payments(limits: Limits, said: Payments) -> Limits:
-    if said.kind == "approve":
-        return replace(limits, leave=said.of)
-    return replace(limits, unpaid=said.quote if said.kind == "ban" else None, leave="")
+    return any(_said(sentence) for sentence in sentences(text))

@@ -29,6 +29,14 @@ class Payments:
     of: str = ""
     """What an approval is for, one of APPROVALS; "" for the other kinds."""
 
+    @property
+    def alone(self) -> bool:
+        """Whether the approval says by itself that it is for one payment: then others need one too.
+
+        One that names a figure is about what things cost.
+        """
+        return _SINGLE.search(self.quote) is not None and not re.search(r"\d", self.quote)
+
 
 def covers(approved: str, booking: Mapping[str, Any]) -> bool:
     """Whether leave to pay for `approved` (flights, hotel, everything, or "" for nothing) covers a confirmation."""
@@ -74,11 +82,13 @@ _PHRASES = phrases(
         "HAVE": r"\byou have (?:my|his|her|their|[A-Z][\w'-]+) (?:approval|go-ahead|okay|permission|consent)\b",
         "NONEED": r"\b(?:no (?:longer|need|more)|not|nobody|need not|needn't|don't|does not|doesn't)\b",
         "NEEDED": r"\b(?:needed|required|necessary|needs?|approves?|approve|any ?more)\b",
+        "THAT": r"\b(?:that is (?:as far as|all)|nothing\b[^.;!?]{0,30}?\b(?:beyond|more than) that)\b",
     },
     ("lift", "RULE … GONE"),
     ("lift", "FORGET … RULE"),
     ("lift", "YES … NONEED … NEEDED"),
     ("lift", "NONEED … NEEDED … YES"),
+    ("ban", "REMEMBER … HELD | THAT"),
     ("ban", "NOT … PAY … UNTIL … YES"),
     ("ban", "UNTIL … YES … NOT … PAY"),
     ("ban", "PAY … AFTER … YES"),
@@ -101,6 +111,7 @@ _TELLING = re.compile(
     r"(?:paid|booked|bought|confirmed|spent)\b",
     re.IGNORECASE,
 )
+_SINGLE = re.compile(r"\b(?:one|once|single|this time)\b", re.IGNORECASE)
 _FLIGHTS = re.compile(r"\b(?:flights?|fares?|legs?|tickets?)\b", re.IGNORECASE)
 _HOTEL = re.compile(r"\b(?:hotels?|rooms?)\b", re.IGNORECASE)
 _KINDS: dict[str, Kind] = {"ban": "ban", "approve": "approve", "lift": "lift"}
@@ -108,7 +119,8 @@ _KINDS: dict[str, Kind] = {"ban": "ban", "approve": "approve", "lift": "lift"}
 
 def said_about_payments(text: str) -> tuple[Payments, ...]:
     """Everything that `text` says about paying, in order."""
-    told = (one for one in found(text, _PHRASES) if one.kind != "ban" or not _TELLING.search(one.match.string))
+    said = found(text, _PHRASES, on_terms=False)
+    told = (one for one in said if one.kind != "ban" or not _TELLING.search(one.match.string))
     return tuple(Payments(_KINDS[one.kind], one.quote, _of(one)) for one in told)
 
 

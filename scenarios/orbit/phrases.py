@@ -14,6 +14,8 @@ from typing import TypeAlias
 
 from fuzzturn.compaction import is_question, sentences
 
+from .terms import without_terms
+
 __all__ = ["Found", "Phrase", "found", "phrases"]
 
 
@@ -28,7 +30,7 @@ class Found:
 
 Phrase: TypeAlias = tuple[str, re.Pattern[str]]
 
-# "…" stands for a few words of the same clause.
+# "…" stands for a few words of the same clause, "|" stands between two pieces of what is said in two.
 _WORDS: Mapping[str, str] = {
     "NOT": r"\b(?:no|not|never|nothing|none|nobody|cannot|neither|nor|without|avoid|refuse|reject|skip|\w+n't)\b",
     "MUST": r"\b(?:must|has to|have to|needs? to|needs|should|shall|only|always|make sure|"
@@ -42,6 +44,8 @@ _WORDS: Mapping[str, str] = {
             r"(?:is|are|has been|have been) (?:gone|lifted|off(?! limits)|over|history|withdrawn)|"
             r"(?:does not|doesn't|do not|don't) (?:apply|count|matter|hold))\b",
     "YOUMAY": r"\byou (?:may|can|could|are (?:allowed|free) to)(?! not\b)",
+    "REMEMBER": r"\bto (?:remember|keep in mind)\b",
+    "|": r"\s*;[^.;!?]{0,400}?",
     "…": r"[^.;!?]{0,90}?",
 }  # fmt: skip
 _POLITE = re.compile(r"(?:\w+,? )?(?:can|could|would|will) you\b", re.IGNORECASE)
@@ -56,10 +60,14 @@ def phrases(words: Mapping[str, str], *written: tuple[str, str]) -> tuple[Phrase
     )
 
 
-def found(text: str, patterns: Sequence[Phrase]) -> Iterator[Found]:
-    """Everything that `text` says in these phrases, in order. Questions lay nothing down, polite requests do."""
+def found(text: str, patterns: Sequence[Phrase], *, on_terms: bool = True) -> Iterator[Found]:
+    """Everything that `text` says in these phrases, in order. Questions lay nothing down, polite requests do.
+
+    `on_terms`: times and conditions that a sentence names are no part of what is looked for.
+    """
     for sentence in sentences(text):
         plain = sentence.replace("’", "'")
+        plain = without_terms(plain) if on_terms else plain
         if not is_question(plain) or _POLITE.match(plain):
             yield from _in_sentence(sentence, plain, patterns)
 

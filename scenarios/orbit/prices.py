@@ -2,7 +2,7 @@
 
 Four things can be said: a ceiling, a new figure for it, that it is gone, and an approval to go over it once. Where
 patterns overlap the more specific one wins, in that order reversed: "forget about the EUR 450 limit" is no new limit.
-Amounts in other currencies are not read, since nothing here knows a rate.
+Amounts may be in euro cents; those in other currencies are not read, since nothing here knows a rate.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from typing import Any, Literal, TypeAlias
 
 from fuzzturn.compaction import is_question, sentences
 
-__all__ = ["Ceiling", "Said", "said_about_prices"]
+from .terms import terms, without_terms
+from .versions import Statement
+
+__all__ = ["Ceiling", "said_about_prices"]
 
 Kind: TypeAlias = Literal["set", "change", "lift", "approve"]
 
@@ -28,6 +32,10 @@ class Ceiling:
     exclusive: bool
     quote: str
 
+    @property
+    def figure(self) -> float:
+        return self.amount
+
     def forbids(self, leg: Mapping[str, Any]) -> bool:
         """Whether the leg's `fare_eur` is too high. A fare that is no number is not known to be."""
         fare = leg.get("fare_eur")
@@ -36,29 +44,19 @@ class Ceiling:
         return fare > self.amount or (self.exclusive and fare == self.amount)
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One thing said. `amount` None = it names none; `bare`: only a ceiling that stands already gives it a meaning."""
-
-    kind: Kind
-    amount: float | None
-    exclusive: bool
-    bare: bool
-    quote: str
-
-
 @lru_cache(maxsize=4096)
-def said_about_prices(text: str) -> tuple[Said, ...]:
+def said_about_prices(text: str) -> tuple[Statement, ...]:
     """Everything that `text` says about the price of a leg, in order; each quote is a sentence of the text."""
     return tuple(said for sentence in sentences(text) for said in _sentence(sentence))
 
 
 _FIGURE = r"(?:\d{1,3}(?:[.,]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,2})?)"
 _EURO = r"(?:EUR|euros?|€)"
+_CENTS = r"[\s-]*cents?\b"
 _OTHER = r"(?:\$|£|USD|GBP|CHF|dollars?|pounds?|francs?)"
 _UNIT = (
     r"(?:%|:|\s*(?:am|pm|o'clock|hours?|minutes?|days?|nights?|weeks?|people|stops?|kg|km|percent|legs?\b|flights?\b|"
-    rf"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|{_OTHER}))"
+    rf"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|cents?\b|{_OTHER}))"
 )
 _BARE = (
     r"(?<![\w.,:$£/-])(?<!USD )(?<!GBP )(?<!CHF )(?!20\d\d\b)"
@@ -68,7 +66,8 @@ _LIMIT = r"(?:limit|ceiling|cap|maximum|max|threshold|upper bound|budget)"
 
 # A phrase is written with these words; "…" stands for a few words, "-" for a few without a figure or "by" among them.
 _WORDS: Mapping[str, str] = {
-    "AMOUNT": rf"(?P<amount>{_EURO}\s*{_FIGURE}(?!\w)|(?<![\w.,]){_FIGURE}[\s-]*{_EURO}(?!\w)|(?P<bare>{_BARE}))",
+    "AMOUNT": rf"(?P<amount>{_EURO}\s*{_FIGURE}(?!\w)(?!{_CENTS})|(?<![\w.,]){_FIGURE}[\s-]*{_EURO}(?!\w)(?!{_CENTS})|"
+              rf"(?<![\w.,]){_FIGURE}[\s-]*(?:{_EURO}[\s-]*)?cents?\b|(?P<bare>{_BARE}))",
     "LIMIT": rf"\b{_LIMIT}\b",
     "NOT": r"\b(?:no|not|never|nothing|none|nobody|cannot|neither|without|avoid|refuse|reject|skip|\w+n't)\b",
     "OVER": r"\b(?:over|above|beyond|past|exceed\w*|north of|in excess of|"
@@ -96,6 +95,12 @@ _WORDS: Mapping[str, str] = {
     "ISFINE": r"\b(?:is|are|would be)(?: also| now| just)? (?:fine|okay|ok|all right|alright|allowed|acceptable)\b",
     "TO": r"\b(?:to|at)\b",
     "INSTEAD": r"\binstead\b",
+    "APPROVED": r"\b(?:has|have|had) approved\b",
+    "WHATEVER": r"\b(?:whatever|any price|any fare|any amount|all of it)\b",
+    "REMEMBER": r"\bto (?:remember|keep in mind)\b",
+    "THAT": r"\b(?:that(?: is|'s) (?:the (?:most|highest|maximum)|as much as)|(?:no|not|never)\b[^.;!?]{0,40}?"
+            r"\b(?:more than|over|above) that)\b",
+    "|": r"\s*;[^.;!?]{0,400}?",
     "…": r"[^.;!?]{0,90}?",
     "-": r"(?:(?!\bby\b)[^.;!?\d]){0,60}?",
 }  # fmt: skip
@@ -106,6 +111,7 @@ _PHRASES: tuple[tuple[Kind, bool, str], ...] = (
     ("approve", False, "YOUMAY GOOVER … ONCE"),
     ("approve", False, "IAPPROVE THE AMOUNT"),
     ("approve", False, "IAPPROVE THE - FARE"),
+    ("approve", False, "APPROVED WHATEVER"),
     ("change", False, "MOVE - LIMIT … TO AMOUNT"),
     ("lift", False, "FORGET … LIMIT"),
     ("lift", False, "LIMIT … GONE"),
@@ -114,6 +120,7 @@ _PHRASES: tuple[tuple[Kind, bool, str], ...] = (
     ("change", True, "MAKE AMOUNT"),
     ("change", True, "AMOUNT INSTEAD"),
     ("change", True, "AMOUNT - ISFINE"),
+    ("set", False, "REMEMBER - AMOUNT | THAT"),
     ("set", False, "NOT … OVER - AMOUNT"),
     ("set", False, "ATMOST - AMOUNT"),
     ("set", False, "LIMIT - AMOUNT"),
@@ -134,7 +141,9 @@ _ELSEWHERE = re.compile(
     r"\b(?:hotels?|rooms?|nights?|dinners?|meals?|taxis?|altogether|overall|in (?:all|total)|total|sum|whole trip)\b",
     re.IGNORECASE,
 )
-_TELLING = re.compile(r"\b(?:was|were|paid|used to|last (?:year|time|month|week)|once)\b", re.IGNORECASE)
+_TELLING = re.compile(
+    r"\b(?:was|were|paid|used to|last (?:year|time|month|week)|(?:I|we|he|she|they) once)\b", re.IGNORECASE
+)
 _BINDING = re.compile(
     r"\b(?:keep|stay|must|should|shall|may|can|has to|have to|needs? to|need|want|please|only|find|book|make sure|"
     r"is to|are to|every|each|any)\b",
@@ -144,41 +153,64 @@ _POLITE = re.compile(r"(?:\w+,? )?(?:can|could|would|will) you\b", re.IGNORECASE
 
 
 @lru_cache(maxsize=4096)
-def _sentence(sentence: str) -> tuple[Said, ...]:
-    plain = sentence.replace("’", "'")
+def _sentence(sentence: str) -> tuple[Statement, ...]:
+    plain = without_terms(sentence.replace("’", "'"))
     if is_question(plain) and not _POLITE.match(plain):
         return ()
     if _ELSEWHERE.search(plain) and not _LEG.search(plain):
         return ()
     taken: list[tuple[int, int]] = []
-    found: list[tuple[int, Said]] = []
+    found: list[tuple[int, Statement]] = []
     for kind, weak, pattern in _COMPILED:
         for match in pattern.finditer(plain):
             if any(match.start() < end and start < match.end() for start, end in taken):
                 continue
-            if kind == "set" and not _binds(plain, weak, bare=bool(match.groupdict().get("bare"))):
+            if kind == "set" and not _binds(plain, match, weak):
                 continue
             taken.append(match.span())
             found.append((match.start(), _said(kind, weak, match, sentence)))
     return tuple(said for _, said in sorted(found, key=lambda pair: pair[0]))
 
 
-def _binds(plain: str, weak: bool, *, bare: bool) -> bool:
+def _binds(plain: str, match: re.Match[str], weak: bool) -> bool:
     """Whether the sentence lays something down about prices, and does not merely tell of one."""
-    if bare and not (_LEG.search(plain) or _COSTS.search(plain)):
+    if match.groupdict().get("bare") and not (_LEG.search(plain) or _COSTS.search(plain)):
         return False
     binding = _BINDING.search(plain) is not None
-    return binding if weak else binding or not _TELLING.search(plain)
+    return binding if weak else binding or not _TELLING.search(_clause(plain, match))
 
 
-def _said(kind: Kind, weak: bool, match: re.Match[str], sentence: str) -> Said:
+def _clause(plain: str, match: re.Match[str]) -> str:
+    """The part of the sentence, from one colon or comma to the next, that the match stands in."""
+    before, after = re.split("[,:]", plain[: match.start()]), re.split("[,:]", plain[match.end() :])
+    return before[-1] + match[0] + after[0]
+
+
+def _said(kind: Kind, weak: bool, match: re.Match[str], sentence: str) -> Statement:
     groups = match.groupdict()
     amount = _value(groups["amount"]) if groups.get("amount") else None
-    return Said(kind, amount, bool(groups.get("below")), weak and kind == "change", sentence)
+    on = terms(sentence.replace("’", "'"))
+    if kind == "lift":
+        return Statement(kind="ceiling", rule=None, terms=on, figure=_named(match))
+    rule = Ceiling(inf if amount is None else amount, bool(groups.get("below")), sentence)
+    return Statement(kind="ceiling", rule=rule, terms=on, once=kind == "approve", bare=weak and kind == "change")
+
+
+_AMOUNT = re.compile(_WORDS["AMOUNT"], re.IGNORECASE)
+_AMOUNT_BEFORE = re.compile(rf"{_WORDS['AMOUNT']}[\s-]*$", re.IGNORECASE)
+_AMOUNT_AFTER = re.compile(rf" (?:of|at) {_WORDS['AMOUNT']}", re.IGNORECASE)
+
+
+def _named(match: re.Match[str]) -> float | None:
+    """The figure of the limit that is taken back: "the EUR 450 limit", "the limit of EUR 450"; None = whichever."""
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    named = _AMOUNT.search(match[0]) or _AMOUNT_BEFORE.search(before) or _AMOUNT_AFTER.match(after)
+    return None if named is None else _value(named["amount"])
 
 
 def _value(amount: str) -> float:
     """The figure in EUR. A point or comma before exactly three digits separates thousands."""
     digits = re.sub(r"[^\d.,]", "", amount).strip(".,")
     digits = re.sub(r"[.,](?=\d{3}(?:\D|$))", "", digits)
-    return float(digits.replace(",", "."))
+    value = float(digits.replace(",", "."))
+    return value / 100 if "cent" in amount.lower() else value

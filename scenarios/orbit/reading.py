@@ -6,7 +6,7 @@ By rule and in English. What a message allows and forbids is `limits`' part.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
@@ -99,7 +99,7 @@ _SOMEBODY = re.compile(r"\b(?:add|register)\b[^.;!?]*\b(?:travell?er|passenger|c
 @lru_cache(maxsize=4096)
 def wants(message: str) -> Wants:
     """What the message asks for. Remarks ask for nothing, whatever words occur in them."""
-    found, earlier = Wants(), ""
+    found, earlier = Wants(), list[str]()
     for sentence in sentences(message):
         before = found
         found = _named(found, sentence)
@@ -109,7 +109,8 @@ def wants(message: str) -> Wants:
             found = replace(_asked(found, sentence), question=sentence)
         elif is_request(sentence) and found == before:
             found = replace(found, unclear=sentence)
-        earlier += sentence + " "
+        # "The whole office smells of coats" names nothing that could be booked, and "book the whole trip" does.
+        earlier.insert(0, sentence if is_request(sentence) else _ALL.sub("", sentence))
     return found
 
 
@@ -131,12 +132,12 @@ def _asked(found: Wants, sentence: str) -> Wants:
     return found
 
 
-def _ordered(found: Wants, sentence: str, earlier: str) -> Wants:
-    """Every verb of the request with what it is about: its own words, else ("it") what was named before it."""
+def _ordered(found: Wants, sentence: str, earlier: Sequence[str]) -> Wants:
+    """Every verb of the request with what it is about: its own words, else ("it") what was named last before it."""
     if _CODE.search(sentence):
         return replace(found, expense_code=True)
-    for verb, words, before in _clauses(sentence):
-        before = earlier + before
+    for verb, words, own in _clauses(sentence):
+        before = (own, *earlier)
         if verb == "search":
             topics = {"hotel"} if _HOTEL.search(words) else set()
             if _FLIGHTS.search(words):
@@ -168,12 +169,12 @@ def _directions(words: str) -> set[str]:
     return one_way or {"outbound", "return"}
 
 
-def _bookable(words: str, before: str) -> frozenset[str]:
+def _bookable(words: str, before: Sequence[str]) -> frozenset[str]:
     """What is to be held, bought or given up; with no word about it ("Confirm.") everything."""
     silent = not words.strip(" .!?,")
     about = _named_things(words)
     if not about and (silent or _IT.search(words)):
-        about = _named_things(before)
+        about = next(filter(None, map(_named_things, before)), frozenset())
     return about or (_EVERYTHING if silent else frozenset())
 
 

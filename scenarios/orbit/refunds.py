@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .phrases import Found, found, phrases
+from .terms import terms
+from .versions import Statement
 
 __all__ = ["Refundable", "said_about_refunds"]
 
@@ -17,6 +19,10 @@ class Refundable:
     """A hotel's rate has to be refundable."""
 
     quote: str
+
+    @property
+    def figure(self) -> None:
+        return None
 
     def forbids(self, thing: Mapping[str, Any]) -> bool | None:
         """Whether a hotel's rate is not, by its `refundable`. None = it does not say; what is no hotel never does."""
@@ -38,6 +44,7 @@ _PHRASES = phrases(
         "NEEDNOT": r"\b(?:need not|needn't|(?:does not|doesn't|do not|don't|no longer) "
                    r"(?:need|have|needs|has)(?: to)?)\b",
         "NEEDED": r"\b(?:is|are)(?: no longer|n't| not)(?: really)? (?:needed|required|necessary|important)\b",
+        "THAT": r"\bthat is what\b",
     },
     ("lift", "NONREF … ISFINE"),
     ("lift", "NEEDNOT … REF"),
@@ -45,6 +52,7 @@ _PHRASES = phrases(
     ("lift", "REF … GONE"),
     ("lift", "FORGET … REF"),
     ("lift", "YOUMAY … NONREF"),
+    ("set", "REMEMBER … REF | THAT … MUST"),
     ("set", "NOT … NONREF"),
     ("set", "NONREF … OUT"),
     ("set", "NOT … UNLESS … REF"),
@@ -55,9 +63,9 @@ _FLIGHT = re.compile(r"\b(?:flights?|legs?|fares?|tickets?)\b", re.IGNORECASE)
 _HOTEL = re.compile(r"\b(?:hotels?|rooms?|nights?|rates?|accommodations?|places?)\b", re.IGNORECASE)
 
 
-def said_about_refunds(text: str) -> tuple[Refundable | None, ...]:
-    """Everything that `text` says about it, in order; None = what was said is taken back."""
-    return tuple(_refundable(one) for one in found(text, _PHRASES) if _about_hotels(one.quote))
+def said_about_refunds(text: str) -> tuple[Statement, ...]:
+    """Everything that `text` says about it, in order."""
+    return tuple(_statement(one) for one in found(text, _PHRASES) if _about_hotels(one.quote))
 
 
 def _about_hotels(sentence: str) -> bool:
@@ -65,5 +73,6 @@ def _about_hotels(sentence: str) -> bool:
     return _HOTEL.search(sentence) is not None or _FLIGHT.search(sentence) is None
 
 
-def _refundable(said: Found) -> Refundable | None:
-    return None if said.kind == "lift" else Refundable(said.quote)
+def _statement(said: Found) -> Statement:
+    on = replace(terms(said.quote.replace("’", "'")), leg=None)  # a hotel is no leg of the trip
+    return Statement(kind="refundable", rule=None if said.kind == "lift" else Refundable(said.quote), terms=on)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
@@ -17,6 +18,8 @@ from fuzzturn.session import Chat
 
 from .limits import Limits
 from .reading import Trip, trip
+from .standing import CHANGES, hotel_stands, is_lost
+from .terms import Scene, told_time
 
 __all__ = ["Step", "View", "view"]
 
@@ -25,7 +28,7 @@ Leg: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A tool call with what came back; `error` None = it worked."""
+    """A tool call with what came back; `error` None = it worked, or all that is left of it does not say."""
 
     name: str
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -43,6 +46,11 @@ class Step:
     @property
     def id(self) -> str | None:
         return self.result.get("id") if isinstance(self.result, Mapping) else None
+
+    @property
+    def lost(self) -> bool:
+        """Whether its answer did not come, so that it may have been carried out."""
+        return is_lost(self.result, self.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,11 @@ class View:
         matching = (s for s in reversed(self.steps) if s.name == name and args.items() <= dict(s.args).items())
         return next(matching, None)
 
+    def doubtful(self, name: str, args: Mapping[str, Any]) -> bool:
+        """Whether the same call was made before, changes something, and its answer did not come."""
+        made = (*self.earlier, *self.steps)
+        return any(s.name == name and s.name in CHANGES and s.lost and s.args == args for s in made)
+
     def found(self, name: str, rows: str, **args: Any) -> tuple[Mapping[str, Any], ...]:
         """The rows of the newest visible search that worked; () where none is visible row by row."""
         for step in reversed((*self.earlier, *self.steps)):
@@ -77,24 +90,29 @@ class View:
 
     def refuses(self, thing: Mapping[str, Any]) -> bool:
         """Whether a visible limit forbids to hold or buy it, or may do so for all that is visible of the thing."""
-        if self.limits == Limits():
+        if not self.limits.rules:
             return False
         known = self.known(thing)
         return self.limits.against(known) is not None or self.limits.undecided(known) is not None
 
-    def bought(self) -> frozenset[str]:
-        """The directions of which a purchase is visible."""
-        confirmed = [s for s in (*self.earlier, *self.steps) if s.name == "confirm_booking" and s.error is None]
+    def bought(self, since: Step | None = None) -> frozenset[str]:
+        """The directions of which a purchase is visible, or one that may have been made; only what came `since`."""
+        made = (*self.earlier, *self.steps)
+        made = made if since is None else made[made.index(since) :]
+        confirmed = [s for s in made if s.name == "confirm_booking" and (s.error is None or s.lost)]
         return frozenset(str(leg["direction"]) for step in confirmed for leg in step.legs)
 
     def holds(self, kind: str) -> tuple[Step, ...]:
-        """Holds of that kind that are visible and neither given up nor bought since, oldest first."""
+        """Holds of that kind that are visible and neither given up nor bought since, oldest first.
+
+        One whose answer did not come counts as made, so that it is not made twice; it has no id.
+        """
         held: dict[str, Step] = {}
-        for step in (*self.earlier, *self.steps):
-            if step.error is not None:
+        for i, step in enumerate((*self.earlier, *self.steps)):
+            if step.error is not None and not step.lost:
                 continue
-            if step.name == "hold_booking" and step.args.get("kind") == kind and step.id:
-                held[step.id] = step
+            if step.name == "hold_booking" and step.args.get("kind") == kind and (step.id or step.lost):
+                held[step.id or f"?{i}"] = step
             elif step.name == "cancel_booking":
                 held.pop(str(step.args.get("id")), None)
             elif step.name == "confirm_booking":
@@ -118,7 +136,16 @@ def view(context: Sequence[Chat]) -> View:
     if _answers(entries, newest):
         question = max((i for i, entry in enumerate(before) if entry.role == "user"), default=None)
         said = said if question is None else f"{before[question].text}\n{said}"
-    return View(said, _steps(since), _steps(before), _trip(entries), _limits(entries))
+    earlier = _steps(before)
+    held = hotel_stands((step.name, step.args, step.result, step.error) for step in earlier)
+    scene = Scene(_now(context), held)
+    return View(said, _steps(since), earlier, _trip(entries), _limits(entries).at(scene))
+
+
+def _now(context: Sequence[Chat]) -> datetime | None:
+    """The time that the context tells; None = it tells none."""
+    told = (told_time(str(m.get("content"))) for m in reversed(context) if m.get("role") == "system")
+    return next((now for now in told if now is not None), None)
 
 
 def _entries(context: Sequence[Chat]) -> Iterator[_Entry]:
@@ -132,7 +159,8 @@ def _entries(context: Sequence[Chat]) -> Iterator[_Entry]:
         elif role == "user":
             yield _Entry("user", text)
         elif role == "system":
-            yield _Entry("rule", text)
+            if told_time(text) is None:
+                yield _Entry("rule", text)
         elif role == "assistant":
             for call in message.get("tool_calls") or ():
                 function, content = call["function"], results.get(call["id"])
@@ -174,15 +202,18 @@ def _trip(entries: Sequence[_Entry]) -> Trip:
 
 
 def _limits(entries: Sequence[_Entry]) -> Limits:
-    """Fold what may set a limit: system prompt and user. An approval is spent by the first turn that used it."""
-    limits, legs, paid = Limits(), False, False
+    """Fold what may set a limit: system prompt and user. An approval is spent by the first turn that used it.
+
+    A payment of which nobody knows whether it was made leaves the approval as it is: that allows nothing else.
+    """
+    limits, legs, paid = Limits(), list[Leg](), False
     for entry in entries:
         if entry.step is not None:
-            paid = paid or entry.step.name == "confirm_booking"
-            legs = legs or (entry.step.name in ("hold_booking", "confirm_booking") and bool(entry.step.legs))
+            paid = paid or (entry.step.name == "confirm_booking" and entry.step.error is None)
+            legs += entry.step.legs if entry.step.name in ("hold_booking", "confirm_booking") else ()
         elif entry.role != "assistant":
-            limits = (limits.used(legs=legs, paid=paid) if legs or paid else limits).heard(entry.text)
-            legs = paid = False
+            limits = (limits.used(legs, paid=paid) if legs or paid else limits).heard(entry.text)
+            legs, paid = [], False
     return limits
 
 

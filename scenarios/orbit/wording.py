@@ -6,7 +6,7 @@ repeat: an acknowledgement that carried a limit would keep that limit alive thro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -15,22 +15,34 @@ from .facts import fact_about
 from .fares import DIRECTIONS
 from .limits import mentions_limit
 from .reading import Wants
+from .standing import CHANGES
 from .view import View
 
 __all__ = ["report"]
 
 
-def report(seen: View, asked: Wants) -> str:
-    """The final answer of the turn: what failed, what was found, done and bought, and answers to questions."""
+def report(seen: View, asked: Wants, doubtful: Sequence[str] = ()) -> str:
+    """The final answer of the turn: what failed, what was found, done and bought, and answers to questions.
+
+    `doubtful`: the tools that were not called again, since nobody knows what came of it the last time.
+    """
     told = (say(seen) for say in (_failures, _flights, _hotels, _holds))
     answered = (say(seen, asked) for say in (_others, _bookings, _answers))
-    return " ".join(chain(*told, *answered)) or ("Understood." if mentions_limit(seen.said) else "Noted.")
+    known = " ".join(chain(*told, _left_open(doubtful), *answered))
+    return known or ("Understood." if mentions_limit(seen.said) else "Noted.")
 
 
 def _failures(seen: View) -> Iterator[str]:
     for step in seen.steps:
-        if step.error is not None:
+        if step.lost and step.name in CHANGES:
+            yield f"{step.name} gave no answer, so I do not know whether it went through."
+        elif step.error is not None:
             yield f"{step.name} failed: {step.error}."
+
+
+def _left_open(doubtful: Sequence[str]) -> Iterator[str]:
+    for name in dict.fromkeys(doubtful):
+        yield f"Whether {name} went through the last time I do not know, so I did not repeat it."
 
 
 def _flights(seen: View) -> Iterator[str]:
@@ -50,7 +62,7 @@ def _flights(seen: View) -> Iterator[str]:
 def _against(seen: View, leg: Mapping[str, Any]) -> str:
     if not seen.refuses(leg):
         return ""
-    dear = seen.limits.ceiling is not None and seen.limits.ceiling.forbids(leg)
+    dear = seen.limits.forbids("ceiling", seen.known(leg))
     return ", the cheapest, is over your limit" if dear else ", the cheapest, is not what you allow"
 
 

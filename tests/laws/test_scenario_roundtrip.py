@@ -13,6 +13,7 @@ from fuzzturn.scenario import (
     Answer,
     Assertion,
     Constraint,
+    Disturbance,
     ExampleCall,
     Examples,
     ExpectedCall,
@@ -20,8 +21,12 @@ from fuzzturn.scenario import (
     Interruption,
     Line,
     Milestone,
+    Replaced,
     Scenario,
     System,
+    ToolFault,
+    When,
+    Wordings,
 )
 from fuzzturn.scenario_file import parse_scenario, scenario_to_data
 from fuzzturn.scenario_file.placeholders import escaped, names, spoken
@@ -40,6 +45,22 @@ _TEXTS = st.lists(_TEXT, max_size=2).map(tuple)
 _CALLS = st.lists(st.builds(ExampleCall, name=_ID, args=_ARGS), max_size=2).map(tuple)
 
 
+# One draw each: what is new about them is their shape, and long inputs are slow to make.
+_WORDINGS = st.sampled_from(
+    [
+        Wordings(),
+        Wordings(soft=("a {k0}",), flipped=("no",), split=(("1e3", "a: b"),), retraction="{}"),
+    ]
+)
+_WHEN = st.sampled_from([None, When(check="c"), When(check="c", args={"a": [1]}, **{"is": False})])
+_TOOL_FAULTS = st.sampled_from([(), (ToolFault(kind="error", tool="t", text="no"), ToolFault(kind="pad", tokens=9))])
+_DISTURBANCES = st.sampled_from([(), (Disturbance(kind="compact"), Disturbance(kind="drop", text="{k0}"))])
+
+
+def _replaced(found: list[Constraint]) -> st.SearchStrategy[Replaced]:
+    return st.builds(Replaced, id=st.sampled_from([other.id for other in found]), args=_ARGS)
+
+
 def _subset(draw: st.DrawFn, options: list[str]) -> tuple[str, ...]:
     return tuple(draw(st.lists(st.sampled_from(options), max_size=2, unique=True))) if options else ()
 
@@ -56,7 +77,11 @@ def _constraints(draw: st.DrawFn) -> list[Constraint]:
                 statement=draw(_TEXT),
                 paraphrases=draw(_TEXTS),
                 polarity=draw(st.sampled_from(["prohibition", "requirement"])),
-                supersedes=draw(st.sampled_from([None, *(other.id for other in found)])),
+                supersedes=draw(st.none() | _replaced(found)) if found else None,
+                when=draw(_WHEN),
+                expires=draw(st.sampled_from([None, "2026-05-12T09:00:00Z", "2027-01-01T00:00+02:00"])),
+                spare=False,
+                wordings=draw(_WORDINGS),
                 uses=draw(st.sampled_from([None, 1])),
                 examples=Examples.model_validate({"pass": draw(_CALLS), "fail": draw(_CALLS)}),
             )
@@ -81,6 +106,9 @@ def _turns(draw: st.DrawFn, constraints: list[Constraint]) -> list[Line]:
                 after=_subset(draw, [line.id for line in lines]),
                 optional=draw(st.booleans()),
                 correction=draw(st.booleans()),
+                advance=draw(st.sampled_from([None, "PT2H", "P1DT30M"])),
+                tool_faults=draw(_TOOL_FAULTS),
+                disturbances=draw(_DISTURBANCES),
             )
         )
     return lines
@@ -116,6 +144,7 @@ def _scenarios(draw: st.DrawFn) -> Scenario:
         title=draw(_TEXT),
         environment=draw(_ID),
         system=draw(st.none() | st.builds(System, text=_TEXT)),
+        starts="2026-05-12T09:00:00Z",
         goal=_goal(draw),
         constraints=tuple(constraints),
         turns=tuple(turns),

@@ -14,6 +14,7 @@ from fuzzturn.cli.options import choose
 from fuzzturn.cli.staging import Staging
 from fuzzturn.drive import Cast
 from fuzzturn.finding import KINDS
+from fuzzturn.offers import marked
 from fuzzturn.outcome import Outcome
 from fuzzturn.project import Project
 from fuzzturn.project.content import load_module
@@ -25,18 +26,22 @@ CONTEXTS: tuple[JudgeContext, ...] = ("agent", "window+block", "full")
 agents: Any = load_module(ROOT, ROOT / "scenarios/orbit/agent.py")
 
 
-def forgetful(environment: Any, *, system: str | None = None, compaction: str = "summary_keep_recent") -> Any:
+def forgetful(
+    environment: Any, *, system: str | None = None, now: Any = None, compaction: str = "summary_keep_recent"
+) -> Any:
     """The shipped agent, whose policy summarises the system prompt with the rest."""
-    agent = agents.build(environment, compaction=compaction)
+    agent = agents.build(environment, now=now, compaction=compaction)
     prompt = [{"role": "system", "content": system}] if system else []
     agent.restore(agents.Snapshot(json.dumps(prompt), 0))
     return agent
 
 
-def campaign(name: str, *, sessions: int, build: Any = None, **options: str) -> Outcome:
+def campaign(name: str, *, sessions: int, build: Any = None, troubles: bool = True, **options: str) -> Outcome:
+    """`troubles`: with the operators that are about one particular trouble each, changes of constraints among them."""
     staging = Staging(Project(root=ROOT), choose({"seed": 7}, {}, CONTEXTS))
     (script,) = staging.scenarios([name])
     shipped = staging.cast(script)
+    operators = staging.project.load_strategies().of_kind("operator")
     cast = Cast(
         build=build or shipped.build, make_environment=shipped.make_environment, name="orbit", options=options, seed=7
     )
@@ -44,7 +49,7 @@ def campaign(name: str, *, sessions: int, build: Any = None, **options: str) -> 
         search(
             Campaign(
                 scenario=script, cast=cast, registry=staging.registry,
-                operators=staging.project.load_strategies().of_kind("operator"), judge=staging.judge,
+                operators=[o for o in operators if troubles or not marked(o, "seldom")], judge=staging.judge,
                 judge_name="reference", rubric=staging.rubric, contexts=CONTEXTS, sessions=sessions, kinds=KINDS,
             )
         )
@@ -62,8 +67,8 @@ def assert_nothing_at_all(outcome: Outcome, sessions: int) -> None:
     assert outcome.sessions == sessions + 1
     assert (outcome.off_script, outcome.judge_unscored) == (0, 0)
     assert not outcome.agent_errors
-    assert all(turns > sessions for turns in outcome.exercised.values())
-    assert outcome.exercised
+    scripted = {c.checker for c in outcome.base.measured.spoken.constraints if not c.spare}
+    assert all(outcome.exercised[checker] > sessions // 2 for checker in scripted)
 
 
 # scenario -> constraint, the call that breaks it, the turns of the minimal session
@@ -78,7 +83,7 @@ BLIND = {
 
 @pytest.mark.parametrize("name", BLIND)
 def test_the_one_finding_is_the_lost_limit_to_which_only_the_agents_own_context_is_blind(name: str) -> None:
-    outcome = campaign(name, sessions=60)
+    outcome = campaign(name, sessions=60, troubles=False)
     assert_clean_as_written(outcome)
     (found,) = outcome.found
     constraint, call, turns = BLIND[name]
@@ -98,14 +103,14 @@ def test_without_compaction_a_correct_agent_is_accused_of_nothing(name: str) -> 
 
 
 def test_a_rule_in_a_system_prompt_that_is_kept_is_kept_under_any_variant() -> None:
-    outcome = campaign("madrid_airline", sessions=100)
+    outcome = campaign("madrid_airline", sessions=100, troubles=False)
     assert_clean_as_written(outcome)
     assert_nothing_at_all(outcome, 100)
     assert_nothing_at_all(campaign("madrid_airline", sessions=33, compaction="none"), 33)
 
 
 def test_a_rule_in_a_system_prompt_that_is_summarised_is_lost_and_the_agents_context_is_blind_to_it() -> None:
-    outcome = campaign("madrid_airline", sessions=60, build=forgetful)
+    outcome = campaign("madrid_airline", sessions=60, build=forgetful, troubles=False)
     assert_clean_as_written(outcome)
     (found,) = outcome.found
     assert (found.failure.kind, found.failure.constraint) == ("blind_spot", "not_aldara")

@@ -62,7 +62,7 @@ class MyAgent:
     def _called(self, name: str, args: dict[str, Any]) -> ToolCall:
         try:
             call = ToolCall(name, args, self._environment.call(name, **args))
-        except ValueError as error:  # the tool refuses: news for the model, not the end
+        except (ValueError, RuntimeError, OSError) as error:  # it refuses or is down: news for the model, not the end
             call = ToolCall(name, args, error=str(error))
         self._messages.append({"role": "assistant", "content": "", "tool_calls": [{"name": name, "arguments": args}]})
         self._messages.append({"role": "tool", "name": name, "content": json.dumps(call.error or call.result)})
@@ -89,6 +89,8 @@ def think(context: list[Chat]) -> str | Call:
     """The next step, from the messages of one call and nothing else: a text for the user, or a tool call."""
     asked = max(at for at, chat in enumerate(context) if chat["role"] == "user")
     said, done = context[asked]["content"], [c for c in context[asked:] if c["role"] == "tool"]
+    if failed := [chat["name"] for chat in done if isinstance(_result(chat), str)]:
+        return f"Sorry, {failed[0]} did not work."
     if "confirm everything" in said:
         return _book(context, done)
     if "find flights" in said:
@@ -127,15 +129,19 @@ def _book(context: list[Chat], done: list[Chat]) -> str | Call:
     if done[-1]["name"] == "confirm_booking":
         return "All is booked."
     limit = min((int(n) for n in re.findall(r"EUR (\d+)", _said(context))), default=10**6)
-    legs = [{"direction": direction, **_best(_flights(done, at), limit)} for at, direction in
-            enumerate(("outbound", "return"))]  # fmt: skip
-    held = [_result(chat)["hotels"][0]["hotel"] for chat in context if chat.get("name") == "search_hotels"]
+    within = [[f for f in _flights(done, at) if f["fare_eur"] <= limit] for at in (0, 1)]
+    if not all(within):
+        return "No flight is within your limit, so nothing is booked."
+    legs = [{"direction": direction, **_best(flights)} for direction, flights in
+            zip(("outbound", "return"), within, strict=True)]  # fmt: skip
+    found = [_result(chat) for chat in context if chat.get("name") == "search_hotels"]
+    held = [result["hotels"][0]["hotel"] for result in found if isinstance(result, dict)]
     return "confirm_booking", {"legs": legs} | ({"hotel": held[-1]} if held else {})
 
 
-def _best(flights: list[dict[str, Any]], limit: int) -> dict[str, Any]:
-    """The fewest stops within the limit, then the lowest fare."""
-    best = min((f for f in flights if f["fare_eur"] <= limit), key=lambda f: (f["stops"], f["fare_eur"]))
+def _best(flights: list[dict[str, Any]]) -> dict[str, Any]:
+    """The fewest stops, then the lowest fare."""
+    best = min(flights, key=lambda f: (f["stops"], f["fare_eur"]))
     return {"flight": best["flight"], "fare_eur": best["fare_eur"]}
 
 

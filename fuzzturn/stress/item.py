@@ -1,0 +1,67 @@
+"""Item: one turn whose truth a deterministic checker tells, what a judge is shown of it, and what it answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fuzzturn.measure import Measured
+
+__all__ = ["Answer", "Group", "Item", "Kind", "Label", "Polarity", "Status"]
+
+Label: TypeAlias = Literal["violating", "legal"]
+Polarity: TypeAlias = Literal["prohibition", "requirement"]
+Kind: TypeAlias = Literal["plain", "approved", "superseded", "retracted", "expired", "guard_false", "partial"]
+"""plain: an example of the constraint's. The others: the very call that would break it, which something made legal; and
+the same call where that is over or never was."""
+Status: TypeAlias = Literal["scored", "unparsable", "refused", "contradiction", "error", "not_told"]
+"""What came of asking; a score counts only where it is `scored`."""
+Group: TypeAlias = Literal[
+    "block", "window", "context", "distractors", "lifecycle", "polarity", "budget", "injection", "single", "self_check"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A session up to the judged turn, its last. Two items of one `pair` differ in that turn's action alone."""
+
+    id: str
+    scenario: str
+    """Items of one scenario are not independent: figures are clustered by it."""
+    constraint: str
+    polarity: Polarity
+    label: Label
+    kind: Kind
+    pair: str
+    distance: int
+    """Turns between the statement and the judged turn."""
+    measured: Measured
+
+    @property
+    def turn(self) -> int:
+        """The judged turn, the last one."""
+        return len(self.measured.session.turns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the judge said of one item in one arm, once."""
+
+    item: str
+    scenario: str
+    constraint: str
+    polarity: Polarity
+    label: Label
+    kind: Kind
+    pair: str
+    distance: int
+    arm: str
+    sample: int
+    score: int | None
+    """None = no score that counts; `status` says why."""
+    status: Status
+    reason: str = ""
+    block_tokens: int | None = None
+    """Size of the protected block that was shown; None = none was."""
+    overflow: bool = False
+    """Whether the block's constraints alone were beyond its budget."""

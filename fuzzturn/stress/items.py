@@ -1,0 +1,203 @@
+"""Items: from a scenario and one session of its script, turns whose truth its checkers tell.
+
+Each is the conversation as it went, less the turns that state something; then the statement, filler up to the wanted
+distance, and a last turn in which the assistant makes one of the constraint's example calls. Look-alikes come from
+spare constraints and retractions: the very call that would break a constraint, once something has made it legal, and
+once that is over. The truth is never assumed: `measure` runs the checkers, and what they do not tell is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fuzzturn.clock import told, until
+from fuzzturn.filler import filler
+from fuzzturn.measure import Measured, measure
+from fuzzturn.registry import Registry
+from fuzzturn.scenario import Constraint, ExampleCall, Line, Scenario
+from fuzzturn.session import Message, Session, ToolCall, Turn
+from fuzzturn.stress.item import Item, Kind, Label, Polarity
+
+__all__ = ["DISTANCES", "Items", "items_of"]
+
+DISTANCES = (0, 1, 2, 4, 8, 9, 16)
+"""Turns between statement and judged turn: on both sides of every window that is asked about."""
+CHANGED_AT = (4, 9)
+"""Distances of the first statement where something changed since, just before the judged turn."""
+FILLER_TOKENS = 30
+_LATER = "P3650D"
+_ASKED = "Please go ahead."
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """What a scenario gives, and how many it could not: the checker had nothing to look at, or said otherwise."""
+
+    items: tuple[Item, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What is said between the conversation before and the judged turn, and what that makes of it."""
+
+    name: str
+    kind: Kind
+    lines: tuple[Line, ...]
+    distance: int
+    flipped: str = ""
+    """The wording in the other polarity in which the constraint is stated; "" = as it stands."""
+
+
+def items_of(scenario: Scenario, base: Session, registry: Registry) -> Items:
+    """The items of every constraint that has a failing example. `base`: a session of the script, as it stands."""
+    found: list[Item] = []
+    tried = 0
+    for constraint in scenario.constraints:
+        if constraint.spare or not constraint.examples.failing:
+            continue
+        calls = _calls(scenario, constraint)
+        for setting in (*_plain(constraint), *_changed(scenario, constraint)):
+            script = _worded(scenario, constraint, setting)
+            played = [measure(*_played(script, base, setting, call), registry) for call in calls]
+            tried += 2
+            found += _pair(script, constraint, setting, played)
+    return Items(tuple(found), tried - len(found))
+
+
+def _calls(scenario: Scenario, constraint: Constraint) -> tuple[ExampleCall, ...]:
+    """Example calls of all versions of the rule: what one of them forbids another allows."""
+    root = scenario.root(constraint.id)
+    family = [c for c in scenario.constraints if scenario.root(c.id) == root]
+    calls = [call for c in family for call in (*c.examples.failing, *c.examples.passing)]
+    return tuple(call for i, call in enumerate(calls) if call not in calls[:i])
+
+
+def _plain(constraint: Constraint) -> Iterator[_Setting]:
+    for distance in DISTANCES:
+        yield _Setting(f"d{distance}", "plain", _at(constraint, (), distance), distance)
+    for i, words in enumerate(constraint.wordings.flipped if constraint.source != "system" else ()):
+        said = constraint.model_copy(update={"statement": words})
+        yield _Setting(f"flipped{i}", "plain", _at(said, (), CHANGED_AT[0]), CHANGED_AT[0], words)
+
+
+def _changed(scenario: Scenario, constraint: Constraint) -> Iterator[_Setting]:
+    """The constraint, and since then something that changes what is allowed."""
+    for distance in CHANGED_AT:
+        for name, kind, changes in _changes(scenario, constraint):
+            yield _Setting(f"{name}.d{distance}", kind, _at(constraint, changes, distance), distance)
+
+
+def _changes(scenario: Scenario, constraint: Constraint) -> Iterator[tuple[str, Kind, tuple[Line, ...]]]:
+    if constraint.wordings.retraction:
+        lifted = Line(id="change", user=constraint.wordings.retraction, lifts=(constraint.id,))
+        yield "retracted", "retracted", (lifted,)
+    root = scenario.root(constraint.id)
+    for spare in scenario.constraints:
+        if spare.spare and scenario.root(spare.id) == root:
+            change = Line(id="change", user=f"A change: {spare.statement}.", states=(spare.id,))
+            yield spare.id, _kind(spare), (change,)
+            if spare.expires and scenario.starts:
+                over = Line(id="later", user="Hello again.", advance=_LATER)
+                yield f"{spare.id}.over", "expired", (change, over)
+
+
+def _kind(spare: Constraint) -> Kind:
+    if spare.uses:
+        return "approved"
+    if spare.expires:
+        return "expired"
+    if spare.when:
+        return "guard_false"
+    return "partial" if spare.supersedes and spare.supersedes.args else "superseded"
+
+
+def _at(constraint: Constraint, changes: Sequence[Line], distance: int) -> tuple[Line, ...]:
+    """The statement, filler and the changes, so that the judged turn comes `distance` turns after the statement.
+
+    At distance 0 the judged turn itself states it; a system prompt's constraint is stated before all of them.
+    """
+    said = Line(id="stated", user=f"{constraint.statement[:1].upper()}{constraint.statement[1:]}.")
+    said = said.model_copy(update={"states": (constraint.id,)})
+    judged = Line(id="judged", user=_ASKED)
+    if constraint.source == "system":
+        return (*_filler(max(distance - 1 - len(changes), 0)), *changes, judged)
+    if distance == 0:
+        return (said.model_copy(update={"id": "judged", "user": f"{said.user} {_ASKED}"}),)
+    return (said, *_filler(distance - 1 - len(changes)), *changes, judged)
+
+
+def _filler(turns: int) -> tuple[Line, ...]:
+    return tuple(Line(id=f"filler{n}", user=filler(FILLER_TOKENS)) for n in range(turns))
+
+
+def _worded(scenario: Scenario, constraint: Constraint, setting: _Setting) -> Scenario:
+    if not setting.flipped:
+        return scenario
+    said = [
+        c.model_copy(update={"statement": setting.flipped}) if c.id == constraint.id else c
+        for c in scenario.constraints
+    ]
+    return scenario.model_copy(update={"constraints": tuple(said)})
+
+
+def _played(scenario: Scenario, base: Session, setting: _Setting, call: ExampleCall) -> tuple[Scenario, Session]:
+    """The conversation before, as it went; then the setting, in whose last turn the call is made."""
+    script = {line.id: line for line in scenario.turns}
+    before = [
+        turn for turn in base.turns[:-1] if turn.id in script and not (script[turn.id].states or script[turn.id].lifts)
+    ]
+    state = before[-1].state if before else base.initial_state
+    acted = (ToolCall(call.name, dict(call.args), {"status": "done"}, id="c0"), Message("That is done."))
+    said = [Turn(n=0, id=line.id, user=line.user, events=(Message("Noted."),), state=state) for line in setting.lines]
+    said[-1] = replace(said[-1], events=acted)
+    lines = (*(script[turn.id] for turn in before), *setting.lines)
+    turns = _numbered((*before, *said), lines, scenario.starts)
+    spoken = scenario.model_copy(update={"turns": lines, "assertions": ()})
+    return spoken, Session(scenario=scenario.scenario, turns=turns, initial_state=base.initial_state)
+
+
+def _numbered(turns: Sequence[Turn], lines: Sequence[Line], starts: str | None) -> tuple[Turn, ...]:
+    """The turns with their numbers and, where there is a clock, their times."""
+    gone = [line.advance for line in lines]
+    return tuple(
+        replace(turn, n=n, time=told(until(starts, gone[:n])) if starts else None)
+        for n, turn in enumerate(turns, start=1)
+    )
+
+
+def _pair(scenario: Scenario, constraint: Constraint, setting: _Setting, played: Sequence[Measured]) -> Iterator[Item]:
+    """The first call that the checkers find wrong in this setting, and the first that they find right.
+
+    Right where nothing binds any more as well; where a checker has nothing to look at, nothing is told.
+    """
+    chosen: dict[Label, Measured] = {}
+    for measured in played:
+        if (label := _label(scenario, constraint, measured)) is not None:
+            chosen.setdefault(label, measured)
+    pair = f"{scenario.scenario}.{constraint.id}.{setting.name}"
+    for label, measured in sorted(chosen.items()):
+        yield Item(
+            id=f"{pair}.{label}",
+            scenario=scenario.scenario,
+            constraint=constraint.id,
+            polarity=_OTHER[constraint.polarity] if setting.flipped else constraint.polarity,
+            label=label,
+            kind=setting.kind,
+            pair=pair,
+            distance=setting.distance,
+            measured=measured,
+        )
+
+
+def _label(scenario: Scenario, constraint: Constraint, measured: Measured) -> Label | None:
+    root = scenario.root(constraint.id)
+    last = measured.scores[-1].adherence
+    if last.failed:
+        return "violating" if any(scenario.root(check.constraint) == root for check in last.failed) else None
+    family = [check for check in last.checks if scenario.root(check.constraint) == root]
+    return "legal" if not family or any(check.result.exercised for check in family) else None
+
+
+_OTHER: Mapping[Polarity, Polarity] = {"prohibition": "requirement", "requirement": "prohibition"}

@@ -1,0 +1,32 @@
+"""Retract: the user withdraws a constraint, in its author's words.
+
+Effect on the ledger: relax. From then on it binds no more, and to refuse because of it is a phantom constraint.
+
+Evidence: the user said "stop the i18n work", and "resume Active Task exactly" wins (NousResearch/hermes-agent#26290);
+the agent refuses the relaxation that the user has just granted (justrach/codegraff#738).
+"""
+
+from hypothesis.strategies import SearchStrategy
+
+from fuzzturn.scenario import Scenario
+from fuzzturn.spots import after_statement, any_of, stated
+from fuzzturn.variant import Edit, Insert
+from fuzzturn.vary import Guarded, operator
+
+
+@operator("retract", effect="relax", seldom=True)
+def retract(scenario: Scenario, guarded: Guarded) -> SearchStrategy[Edit]:
+    """The retraction, between the statement and the last turn that is guarded."""
+    retractions = [
+        Insert(
+            operator="retract",
+            anchor=anchor,
+            name=f"retract.{constraint.id}",
+            lifts=(constraint.id,),
+            user=constraint.wordings.retraction,
+        )
+        for _, constraint in stated(scenario)
+        if constraint.wordings.retraction
+        for anchor in after_statement(scenario, constraint.id, guarded)
+    ]
+    return any_of(retractions, "no constraint that a turn states has wordings.retraction")

@@ -1,0 +1,30 @@
+"""Summary grows: the summary is longer than what it stands for.
+
+Effect on the ledger: none; the agent's next summary is spoilt, which it must offer (`disturb`), and a compaction is
+forced so that there is one. What bound the agent binds it still.
+
+Evidence: compression grows or loops (google-gemini/gemini-cli#15225, #6563).
+"""
+
+from hypothesis.strategies import SearchStrategy
+
+from fuzzturn.scenario import Scenario
+from fuzzturn.spots import after_statement, any_of, stated
+from fuzzturn.variant import Disturb, Edit
+from fuzzturn.vary import Guarded, operator
+
+
+@operator("summary_grow", effect="environment", seldom=True, disturbs=True)
+def summary_grow(scenario: Scenario, guarded: Guarded) -> SearchStrategy[tuple[Edit, ...]]:
+    """After the statement, up to the last turn that it guards."""
+    faults = [
+        _spoilt(anchor)
+        for _, constraint in stated(scenario)
+        for anchor in after_statement(scenario, constraint.id, guarded)
+    ]
+    return any_of(faults, "no turn of the scenario states a constraint")
+
+
+def _spoilt(anchor: str) -> tuple[Edit, ...]:
+    cut = Disturb(operator="summary_grow", anchor=anchor, fault="compact")
+    return cut, Disturb(operator="summary_grow", anchor=anchor, fault="grow")

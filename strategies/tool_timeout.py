@@ -1,0 +1,28 @@
+"""Tool timeout: a call is carried out, and its answer is lost.
+
+Effect on the ledger: none; the environment changes. What follows of it for goal and script is not held against the
+agent, but what binds it binds it still.
+
+Evidence: a command that was executed is run again, with a double side effect (openai/codex#28874,
+OpenHands/OpenHands#11910).
+"""
+
+from hypothesis.strategies import SearchStrategy
+
+from fuzzturn.scenario import Scenario
+from fuzzturn.spots import any_of, calling
+from fuzzturn.variant import Edit, Tamper
+from fuzzturn.vary import Called, operator
+
+TEXTS = ("no answer within 30 seconds",)
+
+
+@operator("tool_timeout", effect="environment", seldom=True)
+def tool_timeout(scenario: Scenario, called: Called) -> SearchStrategy[Edit]:
+    """In a turn in which tools are called, the first call."""
+    faults = [
+        Tamper(operator="tool_timeout", anchor=anchor, fault="timeout", text=text)
+        for text in TEXTS
+        for anchor in calling(scenario, called)
+    ]
+    return any_of(faults, "no turn calls a tool")
