@@ -15,7 +15,19 @@ from typing import Annotated
 import typer
 
 from fuzzturn import __version__
-from fuzzturn.cli import checking, corpora, fuzzing, making, proxying, replaying, rubrics, running, schemas, shrinking
+from fuzzturn.cli import (
+    checking,
+    corpora,
+    fuzzing,
+    making,
+    proxying,
+    replaying,
+    rubrics,
+    running,
+    schemas,
+    shrinking,
+    stressing,
+)
 from fuzzturn.errors import FuzzturnError, Halted, InternalError
 
 __all__ = ["app", "main"]
@@ -57,6 +69,7 @@ app.command("fuzz")(fuzzing.fuzz)
 app.command("shrink")(shrinking.shrink)
 app.command("replay")(replaying.replay)
 app.command("proxy")(proxying.proxy)
+app.command("stress")(stressing.stress)
 app.add_typer(rubrics.app, name="rubric")
 app.add_typer(corpora.app, name="corpus")
 

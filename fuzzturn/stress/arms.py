@@ -159,7 +159,8 @@ def _judged(item: Item, rubric: Rubric, change: Callable[[Any], Any], kind: type
     plain = _plain(item, rubric)
     last = plain.turns[-1]
     events = tuple([change(event) if isinstance(event, kind) else event for event in last.events])
-    return replace(plain, turns=(*plain.turns[:-1], replace(last, events=events)))
+    changed = (*plain.turns[:-1], replace(last, events=events))
+    return replace(plain, turns=changed, rendered={})  # what was rendered is of the turn as it was
 
 
 def _forged(item: Item, rubric: Rubric) -> Evidence:
