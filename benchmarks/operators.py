@@ -44,23 +44,21 @@ def main() -> None:
 
 
 def _row(piece: Registered, scenarios: Sequence[Scenario], absent: Mapping[str, Mapping[str, str]]) -> str:
-    title, effect, evidence = _told(piece)
+    title, evidence = _told(piece)
     places = [s.scenario for s in scenarios if piece.tag.name not in absent[s.scenario]]
     where = "all" if len(places) == len(scenarios) else ", ".join(places) or "none"
     seldom = "" if piece.tag.option("seldom") else " (every session)"
-    cells = (f"`{piece.tag.name}`{seldom}", title, effect, evidence, where)
+    cells = (f"`{piece.tag.name}`{seldom}", title, str(piece.tag.option("effect")), evidence, where)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _told(piece: Registered) -> tuple[str, str, str]:
-    """What the file's docstring says: its first sentence, its effect and its evidence."""
+def _told(piece: Registered) -> tuple[str, str]:
+    """What the file's docstring says: its first sentence and its evidence."""
     module = inspect.getmodule(piece.function)
     text = inspect.cleandoc((module and module.__doc__) or "")
     title = text.split("\n\n")[0].partition(": ")[2]
-    effect = re.search(r"Effect on the ledger: (.+?)(?:[.;]|$)", text, re.DOTALL)
     evidence = re.search(r"Evidence: (.+?)(?:\n\n|$)", text, re.DOTALL)
-    words = [" ".join(found[1].split()) if found else "" for found in (effect, evidence)]
-    return " ".join(title.split()), str(piece.tag.option("effect")), words[1]
+    return " ".join(title.split()), " ".join(evidence[1].split()) if evidence else ""
 
 
 if __name__ == "__main__":

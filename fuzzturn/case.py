@@ -92,9 +92,7 @@ class Case:
 
     def narrowed(self, trial: Trial) -> Case:
         """The case with what one more session tells of where compaction begins."""
-        turns = trial.measured.session.turns
-        if trial.variant.cut:
-            return self
+        turns = trial.telling
         if not self.assumed:
             return self if self.threshold is None else replace(self, threshold=narrowed(self.threshold, turns))
         left = tuple(narrowed(bracket, turns) for bracket in self.assumed if not _contradicts(turns, bracket))
@@ -105,8 +103,7 @@ class Case:
 
         A threshold that this very session contradicts was learned from too few others, and is not known.
         """
-        turns = self.trial.measured.session.turns
-        if self.threshold is not None and (self.variant.cut or not _contradicts(turns, self.threshold)):
+        if self.threshold is not None and not _contradicts(self.trial.telling, self.threshold):
             return self
         return replace(self, threshold=None, assumed=ASSUMED)
 

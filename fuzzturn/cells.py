@@ -87,8 +87,7 @@ async def play_cell(
                 yield Played(trial, used[0].tree)
             raise
         for trial in trials:
-            if not trial.variant.cut:
-                gauge.add(trial.measured.session.turns)
+            gauge.add(trial.telling)
         for bench, trial in zip(used, trials, strict=True):
             yield Played(trial, bench.tree)
         at, batches = at + size, batches + 1

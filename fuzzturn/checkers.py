@@ -5,20 +5,22 @@ A checker sees tool calls and text, never the model's reasoning. The decorators 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from fuzzturn.document import Address
 from fuzzturn.errors import PortError
 from fuzzturn.ledger import Ledger
 from fuzzturn.registry import Registry, tagger
-from fuzzturn.scenario import When
+from fuzzturn.scenario import Scenario, When
 from fuzzturn.scores import CheckResult
 from fuzzturn.session import Commitment, ToolCall, Turn
 
 __all__ = [
     "CheckResult", "SessionState", "checker", "commitment", "guard", "holds", "invariant",
     "kind_of_condition", "milestone",
+    "registered_names",
 ]  # fmt: skip
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -47,6 +49,22 @@ def checker(name: str, *, version: int = 1, owner: str | None = None) -> Callabl
 def milestone(name: str, *, version: int = 1, owner: str | None = None) -> Callable[[_F], _F]:
     """Tag `f(state, **args) -> bool`, the check behind a milestone."""
     return tagger("milestone", name, version=version, owner=owner)
+
+
+def registered_names(scenario: Scenario, registry: Registry) -> Iterator[tuple[Address, str, str]]:
+    """Every registered name that the scenario uses: where it stands in it, its kind, and the name."""
+    yield ("environment",), "environment", scenario.environment
+    for n, constraint in enumerate(scenario.constraints):
+        yield ("constraints", n, "checker"), "checker", constraint.checker
+        if constraint.when is not None:
+            name = constraint.when.check
+            yield ("constraints", n, "when", "check"), kind_of_condition(name, registry), name
+    for n, milestone in enumerate(scenario.goal.milestones):
+        if milestone.check is not None:
+            yield ("goal", "milestones", n, "check"), "milestone", milestone.check
+    for n, assertion in enumerate(scenario.assertions):
+        for m, name in enumerate(assertion.state_invariants):
+            yield ("assertions", n, "state_invariants", m), "invariant", name
 
 
 def kind_of_condition(name: str, registry: Registry) -> str:

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-__all__ = ["CLIFF_RUNS_MIN", "Cliff", "Difference", "Rate", "cliff", "difference", "rate", "runs_for"]
+__all__ = [
+    "CLIFF_RUNS_MIN", "Z_95", "Cliff", "Difference", "Rate", "cliff", "difference", "rate", "runs_for", "student",
+    "wilson",
+]  # fmt: skip
 
 Z_95 = 1.959963984540054
 CLIFF_RUNS_MIN = 5
@@ -31,15 +34,19 @@ class Rate:
 
 def rate(k: int, n: int) -> Rate:
     """The Wilson score interval (Wilson 1927), clipped to 0.0-1.0 and rounded to 4 places. `n` is at least 1."""
-    return Rate(k, n, *(round(bound, 4) for bound in _wilson(k, n)))
-
-
-def _wilson(k: int, n: int) -> tuple[float, float]:
     if not 0 <= k <= n or n < 1:
         raise ValueError(f"{k} of {n} is no rate")
-    p, z2 = k / n, Z_95**2
-    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z_95 * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return Rate(k, n, *(round(bound, 4) for bound in wilson(k / n, n)))
+
+
+def wilson(share: float, n: float, z: float = Z_95) -> tuple[float, float]:
+    """The score interval (Wilson 1927) of a `share` (0.0-1.0) seen in `n` (above 0) independent observations.
+
+    `n` need not be whole: with observations that are alike it is what they are worth. Not rounded.
+    """
+    z2 = z * z
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = z * math.sqrt(max(0.0, share * (1 - share)) / n + z2 / (4 * n * n)) / (1 + z2 / n)
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
@@ -74,7 +81,7 @@ def difference(first: Rate, second: Rate) -> Difference:
 
     Rounded to 4 places. Not for rates that share runs.
     """
-    (low_1, high_1), (low_2, high_2) = _wilson(first.k, first.n), _wilson(second.k, second.n)
+    (low_1, high_1), (low_2, high_2) = wilson(first.share, first.n), wilson(second.share, second.n)
     value = first.share - second.share
     low = value - math.hypot(first.share - low_1, high_2 - second.share)
     high = value + math.hypot(high_1 - first.share, second.share - low_2)
@@ -134,7 +141,7 @@ def _split(values_by_turn: Sequence[Sequence[float | None]], turn: int, looked_a
         return None
     before_mean, after_mean = fmean(fmean(before) for before, _ in sides), fmean(fmean(after) for _, after in sides)
     drop, spread = before_mean - after_mean, _spread(sides)
-    half = _student(1 - 0.05 / looked_at, len(sides) - 1) * spread / math.sqrt(len(sides))
+    half = student(1 - 0.05 / looked_at, len(sides) - 1) * spread / math.sqrt(len(sides))
     levels = {"before": round(before_mean, 4), "after": round(after_mean, 4), "drop": round(drop, 4)}
     bounds = {"low": round(drop - half, 4), "high": round(drop + half, 4), "spread": round(spread, 4)}
     return Cliff(turn=turn, runs=len(sides), **levels, **bounds)
@@ -152,7 +159,7 @@ def _spread(sides: Sequence[tuple[Sequence[float], Sequence[float]]]) -> float:
     return max(between, math.sqrt(within))
 
 
-def _student(confidence: float, df: int) -> float:
+def student(confidence: float, df: int) -> float:
     """The bound that Student's t with `df` degrees of freedom stays within, both signs, with chance `confidence`."""
     low, high = 0.0, 1.0
     while _student_within(high, df) < confidence:

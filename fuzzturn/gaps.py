@@ -24,12 +24,13 @@ from fuzzturn.compaction import is_question, sentences
 from fuzzturn.finding import GAPS, Failure
 from fuzzturn.ledger import Ledger
 from fuzzturn.measure import Measured
-from fuzzturn.protected import BUDGET_TOKENS, Block, protect, record_lines
+from fuzzturn.protected import BUDGET_TOKENS, Block, record_lines
 from fuzzturn.session import Commitment, Turn
 from fuzzturn.tokens import text_tokens
 
 __all__ = ["gaps", "gaps_of"]
 
+OVERFLOW, LEFT_OUT, MISSED, MISSING, ENDED, CONFUSABLE, LONG = GAPS
 _PROMISE = re.compile(
     r"\b(?:I(?:'ll| will| shall| won't| promise| guarantee| commit|'m going to| am going to)|you have my word|"
     r"rest assured)\b",
@@ -52,9 +53,7 @@ def gaps(measured: Measured) -> Iterator[Failure]:
 
 def _at(measured: Measured, n: int) -> Iterator[Failure]:
     turn, ledger = measured.session.turns[n - 1], measured.ledgers[n - 1]
-    promises = None if measured.promises is None else [p for p in measured.promises if p.turn < n]
-    block = protect(ledger, promises)
-    found = [*gaps_of(block, ledger), *_missed(turn, measured.promises or ())]
+    found = [*gaps_of(measured.block(n), ledger), *_missed(turn, measured.promises or ())]
     for checker, constraint, detail in found:
         yield Failure(kind="block_gap", turn=n, turn_id=turn.id, checker=checker, constraint=constraint, detail=detail)
 
@@ -62,32 +61,27 @@ def _at(measured: Measured, n: int) -> Iterator[Failure]:
 def gaps_of(block: Block, ledger: Ledger) -> Iterator[tuple[str, str | None, str]]:
     """Gaps of one block: which, of which constraint, and what."""
     if block.overflow is not None:
-        yield GAPS[0], None, f"constraints alone take {block.overflow} of {BUDGET_TOKENS} tokens"
+        yield OVERFLOW, None, f"constraints alone take {block.overflow} of {BUDGET_TOKENS} tokens"
     for promise in block.left_out:
-        yield GAPS[1], None, f"left out: {promise.text}"
+        yield LEFT_OUT, None, f"left out: {promise.text}"
     listed = {line["constraint"]: line for line in block.lines if "constraint" in line}
     for entry in ledger.entries:
         constraint = entry.constraint
         line = listed.get(constraint.id, {})
-        if entry.status == "binding" and (line.get("statement"), line.get("status")) != (
-            constraint.statement,
-            "binding",
-        ):
-            yield GAPS[3], constraint.id, f"{constraint.id} binds, and the block says {line or 'nothing of it'}"
+        listed_as = line.get("statement"), line.get("status")
+        if entry.status == "binding" and listed_as != (constraint.statement, "binding"):
+            yield MISSING, constraint.id, f"{constraint.id} binds, and the block says {line or 'nothing of it'}"
         if entry.status != "binding" and line.get("status") == "binding":
-            yield (
-                GAPS[4],
-                constraint.id,
-                f"{constraint.id} has ended ({entry.status}), and the block lists it as binding",
-            )
+            told = f"{constraint.id} has ended ({entry.status}), and the block lists it as binding"
+            yield ENDED, constraint.id, told
         yield from _unreadable(constraint.id, constraint.statement, line)
 
 
 def _unreadable(id: str, statement: str, line: Mapping[str, Any]) -> Iterator[tuple[str, str | None, str]]:
     if strange := _strange(statement):
-        yield GAPS[5], id, f"the statement of {id} has {', '.join(strange)}"
+        yield CONFUSABLE, id, f"the statement of {id} has {', '.join(strange)}"
     if line and (size := text_tokens(record_lines([line]))) > BUDGET_TOKENS // 2:
-        yield GAPS[6], id, f"{id} alone takes {size} of {BUDGET_TOKENS} tokens"
+        yield LONG, id, f"{id} alone takes {size} of {BUDGET_TOKENS} tokens"
 
 
 def _strange(text: str) -> list[str]:
@@ -107,4 +101,4 @@ def _missed(turn: Turn, known: Sequence[Commitment]) -> Iterator[tuple[str, str 
     for said in sentences(turn.text):
         known_here = any(text in said or said in text for text in own)
         if _PROMISE.search(said) and not is_question(said) and not known_here:
-            yield GAPS[2], None, f"not taken for a promise: {said}"
+            yield MISSED, None, f"not taken for a promise: {said}"

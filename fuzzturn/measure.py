@@ -20,7 +20,7 @@ from fuzzturn.drive import Meter
 from fuzzturn.ledger import Ledger, opening, speak, use
 from fuzzturn.milestones import Graph, graph
 from fuzzturn.ports import Judge, JudgePrompt, Verdict
-from fuzzturn.protected import commitments, protect
+from fuzzturn.protected import Block, commitments, protect
 from fuzzturn.registry import Registry
 from fuzzturn.rubric import Rubric
 from fuzzturn.scenario import Assertion, Goal, Milestone, Scenario
@@ -33,16 +33,9 @@ from fuzzturn.signals.progress import progress
 from fuzzturn.visibility import summaries
 
 __all__ = [
-    "Efficiency",
-    "Jury",
-    "Measured",
-    "Reader",
-    "called_tools",
-    "evidence_of",
-    "guarded_turns",
-    "judged",
+    "Efficiency", "Jury", "Measured", "Memo", "Reader", "called_tools", "evidence_of", "guarded_turns", "judged",
     "measure",
-]
+]  # fmt: skip
 
 LANGUAGE = "en"
 """The language of the commitment rules; a scenario cannot name another one yet."""
@@ -75,9 +68,17 @@ class Measured:
     rendered: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
     """Turns as a judge's prompt has them, by number, once one was asked."""
 
+    def promised(self, n: int) -> list[Commitment] | None:
+        """The commitments of the turns before turn `n`; None = no rule exists for the language."""
+        return None if self.promises is None else [promise for promise in self.promises if promise.turn < n]
+
+    def block(self, n: int) -> Block:
+        """The protected block of turn `n`."""
+        return protect(self.ledgers[n - 1], self.promised(n))
+
 
 @dataclass(frozen=True, slots=True)
-class _Memo:
+class Memo:
     """A judge is asked once for equal text in one sample: its answers are kept here."""
 
     judge: Judge
@@ -118,7 +119,7 @@ class Jury:
         self.name = name
         self.rubric = rubric
         self.contexts = tuple(contexts) if judge is not None else ()
-        self._judge = _Memo(judge, meter) if judge is not None else None
+        self._judge = Memo(judge, meter) if judge is not None else None
         self.sample = sample
         self._meter = meter
 
@@ -281,14 +282,12 @@ class Reader:
 def evidence_of(measured: Measured, n: int, rubric: Rubric, failed: Check | None = None) -> Evidence:
     """What a judge of turn `n` is shown from. `failed`: for the `agent` context, the call that broke something."""
     turn = measured.session.turns[n - 1]
-    ledger = measured.ledgers[n - 1]
-    promises = None if measured.promises is None else [p for p in measured.promises if p.turn < n]
     return Evidence(
         scenario=measured.spoken,
         rubric=rubric,
         turns=measured.session.turns[:n],
-        ledger=ledger,
-        block=protect(ledger, promises),
+        ledger=measured.ledgers[n - 1],
+        block=measured.block(n),
         seen=turn.seen_by(failed.call if failed else None),
         rendered=measured.rendered,
     )

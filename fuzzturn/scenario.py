@@ -131,6 +131,11 @@ class Constraint(Part):
     examples: Examples = Examples()
 
     @property
+    def figures(self) -> tuple[int | float, ...]:
+        """The numbers among its checker's arguments."""
+        return tuple(v for v in self.args.values() if isinstance(v, int | float) and not isinstance(v, bool))
+
+    @property
     def replaces(self) -> str | None:
         """The id of what it supersedes, wholly or in part."""
         return self.supersedes.id if self.supersedes else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from fuzzturn import exercise
 from fuzzturn.bound import least_turns
@@ -19,7 +19,7 @@ from fuzzturn.case import Case, as_case
 from fuzzturn.cells import Played
 from fuzzturn.errors import Halted
 from fuzzturn.evidence import rate
-from fuzzturn.finding import KINDS, Failure, Kind, Pinned, finding_order
+from fuzzturn.finding import Failure, Kind, Pinned, finding_order
 from fuzzturn.outcome import Effort, Finding, Outcome
 from fuzzturn.sampled import Fresh, Nothing, Shrunk, shrink_sampled
 from fuzzturn.scores import Visibility
@@ -67,8 +67,7 @@ class _Tally:
     def add(self, played: Played) -> None:
         trial, session = played.trial, played.trial.measured.session
         self.sessions += 1
-        if not trial.variant.cut:
-            self.gauge.add(session.turns)
+        self.gauge.add(trial.telling)
         self.off_script += session.off_script
         if session.error is not None:
             self.errors[session.error] += 1
@@ -231,7 +230,7 @@ def _signature(campaign: Campaign, failure: Failure, why: Why) -> dict[str, Any]
 
 
 def _rank(pinned: Pinned) -> tuple[int, str]:
-    return (*KINDS, "block_gap").index(pinned.kind), repr(pinned)
+    return get_args(Kind).index(pinned.kind), repr(pinned)
 
 
 def _merged(found: Iterable[Finding]) -> Iterator[Finding]:

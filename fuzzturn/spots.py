@@ -15,13 +15,11 @@ from hypothesis.strategies import SearchStrategy
 from fuzzturn.offers import Called, Guarded, NotApplicable
 from fuzzturn.scenario import Constraint, Line, Scenario
 
-__all__ = ["Kind", "after_statement", "any_of", "calling", "figures", "kind_of", "misled", "spares", "stated"]
+__all__ = ["Kind", "after_statement", "any_of", "calling", "kind_of", "misled", "spares", "stated"]
 
 Kind: TypeAlias = Literal[
     "supersede", "supersede_partial", "unit_change", "approval", "expiring", "conditional", "other"
 ]
-
-
 UNITS = ("unit", "currency")
 """What the arguments are called that say what a figure counts."""
 
@@ -81,12 +79,6 @@ def misled(scenario: Scenario, called: Called, guarded: Guarded) -> tuple[str, .
     """The turns in which tools are called and a constraint that a turn states may still be broken."""
     after = {turn for _, c in stated(scenario) for turn in after_statement(scenario, c.id, guarded)}
     return tuple(turn for turn in calling(scenario, called) if turn in after)
-
-
-def figures(constraint: Constraint) -> tuple[int | float, ...]:
-    """The numbers among its checker's arguments."""
-    values = constraint.args.values()
-    return tuple(v for v in values if isinstance(v, int | float) and not isinstance(v, bool))
 
 
 def any_of(options: Sequence[Any], reason: str) -> SearchStrategy[Any]:

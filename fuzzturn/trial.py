@@ -21,7 +21,7 @@ from fuzzturn.measure import Jury, Measured, Reader, judged, measure
 from fuzzturn.registry import Registry
 from fuzzturn.relation import differences, twin_of
 from fuzzturn.scores import JudgeContext
-from fuzzturn.session import Session
+from fuzzturn.session import Session, Turn
 from fuzzturn.threshold import Threshold, solve
 from fuzzturn.tree import Tree
 from fuzzturn.variant import Variant, disturbs_the_world
@@ -41,6 +41,12 @@ class Trial:
     failures: tuple[Failure, ...]
     twin: Measured | None = None
     """The session that this one was held against; None = against none."""
+
+    @property
+    def telling(self) -> tuple[Turn, ...]:
+        """The turns that tell where the agent's compaction begins; none where its context was cut by force."""
+        forced = any(line.disturbances for line in self.variant.spoken.turns)
+        return () if forced else self.measured.session.turns
 
     def __repr__(self) -> str:
         wrong = "; ".join(f"turn {f.turn} {f.kind} {f.checker}: {f.detail}" for f in self.failures)

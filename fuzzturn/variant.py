@@ -88,11 +88,6 @@ class Variant:
         return Variant(self.scenario, tuple(edits))
 
     @cached_property
-    def cut(self) -> bool:
-        """Whether the context is cut by force in it: where that happens says nothing of the agent's threshold."""
-        return any(line.disturbances for line in self.spoken.turns)
-
-    @cached_property
     def plain(self) -> Variant:
         """The same without what should make no difference to a correct agent; what was left out stays left out."""
         return self.with_edits(edit for edit in self.edits if isinstance(edit, Drop) or not preserves(edit))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import aside
 from fuzzturn.scenario import Interruption, Scenario
 from fuzzturn.variant import Edit, Insert
 from fuzzturn.vary import NotApplicable, operator
@@ -31,11 +32,5 @@ def commitment_then_shift(scenario: Scenario) -> SearchStrategy[tuple[Edit, ...]
 
 def _promised(anchor: str, asides: Sequence[Interruption]) -> tuple[Edit, ...]:
     name = "commitment_then_shift"
-    asked = Insert(
-        operator=name, anchor=anchor, name="promise", user="What will you do next, and what will you keep to?"
-    )
-    shifts = [
-        Insert(operator=name, anchor=anchor, name=side.id, user=side.user, mentions=side.must_mention_any)
-        for side in asides
-    ]
-    return (asked, *shifts)
+    asked = Insert(operator=name, anchor=anchor, name="promise", user=PROMISE)
+    return (asked, *(aside(name, anchor, side) for side in asides))

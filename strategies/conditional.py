@@ -8,24 +8,13 @@ report isolates it, a stale guard is the nearest (openai/codex#29811).
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import spare_stated
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import after_statement, any_of, spares
-from fuzzturn.variant import Edit, Insert
+from fuzzturn.variant import Edit
 from fuzzturn.vary import Guarded, operator
 
 
 @operator("conditional", effect="add", seldom=True)
 def conditional(scenario: Scenario, guarded: Guarded) -> SearchStrategy[Edit]:
     """A spare constraint, stated between what it changes and the last turn that is guarded."""
-    changes = [
-        Insert(
-            operator="conditional",
-            anchor=anchor,
-            name=spare.id,
-            states=(spare.id,),
-            user=f"One more thing to keep to: {{{spare.id}}}.",
-        )
-        for spare in spares(scenario, "conditional")
-        for anchor in after_statement(scenario, spare.id, guarded)
-    ]
-    return any_of(changes, "what it would change is stated in the last turn")
+    return spare_stated("conditional", "conditional", "One more thing to keep to:", scenario, guarded)

@@ -9,9 +9,10 @@ Evidence: content that biases the summariser raises violations from 0 % to 65 % 
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import tampered
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import any_of, calling
-from fuzzturn.variant import Edit, Tamper
+from fuzzturn.spots import calling
+from fuzzturn.variant import Edit
 from fuzzturn.vary import Called, operator
 
 TEXTS = (
@@ -23,9 +24,4 @@ TEXTS = (
 @operator("eviction_injection", effect="environment", seldom=True)
 def eviction_injection(scenario: Scenario, called: Called) -> SearchStrategy[Edit]:
     """In a turn in which tools are called, the first call."""
-    faults = [
-        Tamper(operator="eviction_injection", anchor=anchor, fault="notice", text=text)
-        for text in TEXTS
-        for anchor in calling(scenario, called)
-    ]
-    return any_of(faults, "no turn calls a tool")
+    return tampered("eviction_injection", "notice", TEXTS, calling(scenario, called))

@@ -8,18 +8,14 @@ Evidence: compliance with prohibitions falls from 73 % at turn 5 to 33 % at turn
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import other_words
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import any_of, stated
-from fuzzturn.variant import Edit, Word
+from fuzzturn.variant import Edit
 from fuzzturn.vary import operator
 
 
 @operator("flip_polarity", effect="preserve", seldom=True)
 def flip_polarity(scenario: Scenario) -> SearchStrategy[Edit]:
     """One of the wordings, in the turn that states the constraint."""
-    words = [
-        Word(operator="flip_polarity", anchor=line.id, constraint=constraint.id, text=text)
-        for line, constraint in stated(scenario)
-        for text in constraint.wordings.flipped
-    ]
-    return any_of(words, "no constraint that a turn states has wordings.flipped")
+    lacking = "no constraint that a turn states has wordings.flipped"
+    return other_words("flip_polarity", scenario, lambda constraint: constraint.wordings.flipped, lacking)

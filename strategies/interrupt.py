@@ -10,8 +10,9 @@ next turn dissolves when the subject changes (anthropics/claude-code#61388).
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import aside
 from fuzzturn.scenario import Line, Scenario
-from fuzzturn.variant import Edit, Insert
+from fuzzturn.variant import Edit
 from fuzzturn.vary import NotApplicable, operator
 
 
@@ -20,9 +21,4 @@ def interrupt(scenario: Scenario, anchor: Line) -> SearchStrategy[Edit]:
     """One interruption before `anchor`, shrinking to the first of the bank."""
     if not scenario.interruptions:
         raise NotApplicable("the scenario has no interruptions")
-    return st.sampled_from(
-        [
-            Insert(operator="interrupt", anchor=anchor.id, name=side.id, user=side.user, mentions=side.must_mention_any)
-            for side in scenario.interruptions
-        ]
-    )
+    return st.sampled_from([aside("interrupt", anchor.id, side) for side in scenario.interruptions])

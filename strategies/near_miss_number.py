@@ -9,7 +9,7 @@ behind EUR labels: dativo-io/talon#216) and a count of items that is off by a ne
 from hypothesis.strategies import SearchStrategy
 
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import after_statement, any_of, figures, stated
+from fuzzturn.spots import after_statement, any_of, stated
 from fuzzturn.variant import Edit, Insert
 from fuzzturn.vary import Guarded, operator
 
@@ -27,7 +27,7 @@ def near_miss_number(scenario: Scenario, guarded: Guarded) -> SearchStrategy[Edi
             user=_remark(figure, shift),
         )
         for _, constraint in stated(scenario)
-        for figure in figures(constraint)
+        for figure in constraint.figures
         for anchor in after_statement(scenario, constraint.id, guarded)
         for shift in SHIFTS
     ]

@@ -10,8 +10,9 @@ Current" after a rule was said twice (anthropics/claude-code#67500).
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import binding_at
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import after_statement, any_of, stated
+from fuzzturn.spots import any_of
 from fuzzturn.variant import Edit, Insert
 from fuzzturn.vary import Guarded, operator
 
@@ -28,8 +29,7 @@ def restate(scenario: Scenario, guarded: Guarded) -> SearchStrategy[Edit]:
             states=(constraint.id,),
             user=f"As I said: {{{constraint.id}}}.",
         )
-        for _, constraint in stated(scenario)
+        for constraint, anchor in binding_at(scenario, guarded)
         if not constraint.temporary
-        for anchor in after_statement(scenario, constraint.id, guarded)
     ]
     return any_of(reminders, "no turn of the scenario states a lasting constraint")

@@ -8,8 +8,9 @@ the agent refuses the relaxation that the user has just granted (justrach/codegr
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import binding_at
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import after_statement, any_of, stated
+from fuzzturn.spots import any_of
 from fuzzturn.variant import Edit, Insert
 from fuzzturn.vary import Guarded, operator
 
@@ -25,8 +26,7 @@ def retract(scenario: Scenario, guarded: Guarded) -> SearchStrategy[Edit]:
             lifts=(constraint.id,),
             user=constraint.wordings.retraction,
         )
-        for _, constraint in stated(scenario)
+        for constraint, anchor in binding_at(scenario, guarded)
         if constraint.wordings.retraction
-        for anchor in after_statement(scenario, constraint.id, guarded)
     ]
     return any_of(retractions, "no constraint that a turn states has wordings.retraction")

@@ -10,18 +10,14 @@ Evidence: the same rule is broken again in a new surface form after an explicit 
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import other_words
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import any_of, stated
-from fuzzturn.variant import Edit, Word
+from fuzzturn.variant import Edit
 from fuzzturn.vary import operator
 
 
 @operator("reword", effect="preserve", seldom=True)
 def reword(scenario: Scenario) -> SearchStrategy[Edit]:
     """One of the wordings, in the turn that states the constraint."""
-    words = [
-        Word(operator="reword", anchor=line.id, constraint=constraint.id, text=text)
-        for line, constraint in stated(scenario)
-        for text in constraint.paraphrases
-    ]
-    return any_of(words, "no constraint that a turn states has paraphrases")
+    lacking = "no constraint that a turn states has paraphrases"
+    return other_words("reword", scenario, lambda constraint: constraint.paraphrases, lacking)

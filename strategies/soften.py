@@ -9,18 +9,14 @@ must into maybe (arXiv 2608.24569).
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import other_words
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import any_of, stated
-from fuzzturn.variant import Edit, Word
+from fuzzturn.variant import Edit
 from fuzzturn.vary import operator
 
 
 @operator("soften", effect="preserve", seldom=True)
 def soften(scenario: Scenario) -> SearchStrategy[Edit]:
     """One of the wordings, in the turn that states the constraint."""
-    words = [
-        Word(operator="soften", anchor=line.id, constraint=constraint.id, text=text)
-        for line, constraint in stated(scenario)
-        for text in constraint.wordings.soft
-    ]
-    return any_of(words, "no constraint that a turn states has wordings.soft")
+    lacking = "no constraint that a turn states has wordings.soft"
+    return other_words("soften", scenario, lambda constraint: constraint.wordings.soft, lacking)

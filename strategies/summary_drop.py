@@ -9,23 +9,15 @@ replaced history (openai/codex#43855).
 
 from hypothesis.strategies import SearchStrategy
 
-from fuzzturn.scenario import Constraint, Scenario
-from fuzzturn.spots import after_statement, any_of, stated
-from fuzzturn.variant import Disturb, Edit
+from fuzzturn.patterns import NOTHING_STATED, binding_at, spoilt
+from fuzzturn.scenario import Scenario
+from fuzzturn.spots import any_of
+from fuzzturn.variant import Edit
 from fuzzturn.vary import Guarded, operator
 
 
 @operator("summary_drop", effect="environment", seldom=True, disturbs=True)
 def summary_drop(scenario: Scenario, guarded: Guarded) -> SearchStrategy[tuple[Edit, ...]]:
     """After the statement, up to the last turn that it guards."""
-    faults = [
-        _spoilt(anchor, constraint)
-        for _, constraint in stated(scenario)
-        for anchor in after_statement(scenario, constraint.id, guarded)
-    ]
-    return any_of(faults, "no turn of the scenario states a constraint")
-
-
-def _spoilt(anchor: str, constraint: Constraint) -> tuple[Edit, ...]:
-    cut = Disturb(operator="summary_drop", anchor=anchor, fault="compact")
-    return cut, Disturb(operator="summary_drop", anchor=anchor, fault="drop", text=constraint.statement)
+    faults = [spoilt("summary_drop", anchor, "drop", c.statement) for c, anchor in binding_at(scenario, guarded)]
+    return any_of(faults, NOTHING_STATED)

@@ -9,9 +9,10 @@ NousResearch/hermes-agent#11914).
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import NOTHING_STATED, binding_at, spoilt
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import after_statement, any_of, stated
-from fuzzturn.variant import Disturb, Edit
+from fuzzturn.spots import any_of
+from fuzzturn.variant import Edit
 from fuzzturn.vary import Guarded, operator
 
 ERROR = "Error: 529 overloaded_error, the summary could not be made."
@@ -20,14 +21,5 @@ ERROR = "Error: 529 overloaded_error, the summary could not be made."
 @operator("summary_error_text", effect="environment", seldom=True, disturbs=True)
 def summary_error_text(scenario: Scenario, guarded: Guarded) -> SearchStrategy[tuple[Edit, ...]]:
     """After the statement, up to the last turn that it guards."""
-    faults = [
-        _spoilt(anchor)
-        for _, constraint in stated(scenario)
-        for anchor in after_statement(scenario, constraint.id, guarded)
-    ]
-    return any_of(faults, "no turn of the scenario states a constraint")
-
-
-def _spoilt(anchor: str) -> tuple[Edit, ...]:
-    cut = Disturb(operator="summary_error_text", anchor=anchor, fault="compact")
-    return cut, Disturb(operator="summary_error_text", anchor=anchor, fault="error_text", text=ERROR)
+    faults = [spoilt("summary_error_text", anchor, "error_text", ERROR) for _, anchor in binding_at(scenario, guarded)]
+    return any_of(faults, NOTHING_STATED)

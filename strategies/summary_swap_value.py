@@ -9,9 +9,10 @@ of 8 tasks the summary asserts names that do not exist (cuga-project/cuga-agent#
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import spoilt
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import after_statement, any_of, figures, stated
-from fuzzturn.variant import Disturb, Edit
+from fuzzturn.spots import after_statement, any_of, stated
+from fuzzturn.variant import Edit
 from fuzzturn.vary import Guarded, operator
 
 
@@ -19,15 +20,9 @@ from fuzzturn.vary import Guarded, operator
 def summary_swap_value(scenario: Scenario, guarded: Guarded) -> SearchStrategy[tuple[Edit, ...]]:
     """After the statement, up to the last turn that it guards; half as much again, in the place of each figure."""
     faults = [
-        _spoilt(anchor, figure)
+        spoilt("summary_swap_value", anchor, "swap_value", f"{figure:g}", f"{figure * 1.5:g}")
         for _, constraint in stated(scenario)
-        for figure in figures(constraint)
+        for figure in constraint.figures
         for anchor in after_statement(scenario, constraint.id, guarded)
     ]
     return any_of(faults, "no constraint that a turn states has a number among its arguments")
-
-
-def _spoilt(anchor: str, figure: float) -> tuple[Edit, ...]:
-    name, other = "summary_swap_value", f"{figure * 1.5:g}"
-    cut = Disturb(operator=name, anchor=anchor, fault="compact")
-    return cut, Disturb(operator=name, anchor=anchor, fault="swap_value", text=f"{figure:g}", instead=other)

@@ -9,9 +9,10 @@ becomes maybe (arXiv 2608.24569).
 
 from hypothesis.strategies import SearchStrategy
 
-from fuzzturn.scenario import Constraint, Scenario
-from fuzzturn.spots import after_statement, any_of, stated
-from fuzzturn.variant import Disturb, Edit
+from fuzzturn.patterns import NOTHING_STATED, binding_at, spoilt
+from fuzzturn.scenario import Scenario
+from fuzzturn.spots import any_of
+from fuzzturn.variant import Edit
 from fuzzturn.vary import Guarded, operator
 
 WEAKER = "the user had a preference about this"
@@ -21,15 +22,6 @@ WEAKER = "the user had a preference about this"
 def summary_weaken(scenario: Scenario, guarded: Guarded) -> SearchStrategy[tuple[Edit, ...]]:
     """After the statement, up to the last turn that it guards."""
     faults = [
-        _spoilt(anchor, constraint)
-        for _, constraint in stated(scenario)
-        for anchor in after_statement(scenario, constraint.id, guarded)
+        spoilt("summary_weaken", anchor, "weaken", c.statement, WEAKER) for c, anchor in binding_at(scenario, guarded)
     ]
-    return any_of(faults, "no turn of the scenario states a constraint")
-
-
-def _spoilt(anchor: str, constraint: Constraint) -> tuple[Edit, ...]:
-    cut = Disturb(operator="summary_weaken", anchor=anchor, fault="compact")
-    return cut, Disturb(
-        operator="summary_weaken", anchor=anchor, fault="weaken", text=constraint.statement, instead=WEAKER
-    )
+    return any_of(faults, NOTHING_STATED)

@@ -9,24 +9,13 @@ obsolete steer is presented as the active instruction (openai/codex#27731, #4269
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import spare_stated
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import after_statement, any_of, spares
-from fuzzturn.variant import Edit, Insert
+from fuzzturn.variant import Edit
 from fuzzturn.vary import Guarded, operator
 
 
 @operator("supersede", effect="supersede", seldom=True)
 def supersede(scenario: Scenario, guarded: Guarded) -> SearchStrategy[Edit]:
     """A spare constraint, stated between what it changes and the last turn that is guarded."""
-    changes = [
-        Insert(
-            operator="supersede",
-            anchor=anchor,
-            name=spare.id,
-            states=(spare.id,),
-            user=f"A change to what I said: {{{spare.id}}}.",
-        )
-        for spare in spares(scenario, "supersede")
-        for anchor in after_statement(scenario, spare.id, guarded)
-    ]
-    return any_of(changes, "what it would change is stated in the last turn")
+    return spare_stated("supersede", "supersede", "A change to what I said:", scenario, guarded)

@@ -9,24 +9,13 @@ Evidence: a change of one attribute must clear what hangs on it and nothing else
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import spare_stated
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import after_statement, any_of, spares
-from fuzzturn.variant import Edit, Insert
+from fuzzturn.variant import Edit
 from fuzzturn.vary import Guarded, operator
 
 
 @operator("supersede_partial", effect="supersede", seldom=True)
 def supersede_partial(scenario: Scenario, guarded: Guarded) -> SearchStrategy[Edit]:
     """A spare constraint, stated between what it changes and the last turn that is guarded."""
-    changes = [
-        Insert(
-            operator="supersede_partial",
-            anchor=anchor,
-            name=spare.id,
-            states=(spare.id,),
-            user=f"A change for one part: {{{spare.id}}}.",
-        )
-        for spare in spares(scenario, "supersede_partial")
-        for anchor in after_statement(scenario, spare.id, guarded)
-    ]
-    return any_of(changes, "what it would change is stated in the last turn")
+    return spare_stated("supersede_partial", "supersede_partial", "A change for one part:", scenario, guarded)

@@ -9,18 +9,15 @@ and the like; V14 in the taxonomy of public reports).
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import tampered
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import any_of, misled, spares
-from fuzzturn.variant import Edit, Tamper
+from fuzzturn.spots import misled, spares
+from fuzzturn.variant import Edit
 from fuzzturn.vary import Called, Guarded, operator
 
 
 @operator("tool_contradicts_user", effect="environment", seldom=True)
 def tool_contradicts_user(scenario: Scenario, called: Called, guarded: Guarded) -> SearchStrategy[Edit]:
     """In a turn in which tools are called and something stated binds, the first call."""
-    faults = [
-        Tamper(operator="tool_contradicts_user", anchor=anchor, fault="notice", text=text)
-        for text in [f"Note of the system: {spare.statement}." for spare in spares(scenario, "supersede")]
-        for anchor in misled(scenario, called, guarded)
-    ]
-    return any_of(faults, "no turn calls a tool")
+    texts = [f"Note of the system: {spare.statement}." for spare in spares(scenario, "supersede")]
+    return tampered("tool_contradicts_user", "notice", texts, misled(scenario, called, guarded))

@@ -9,9 +9,10 @@ PR#4403; surface form evasion in the taxonomy of public reports).
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import tampered
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import any_of, calling
-from fuzzturn.variant import Edit, Tamper
+from fuzzturn.spots import calling
+from fuzzturn.variant import Edit
 from fuzzturn.vary import Called, operator
 
 TEXTS = ("the service is not available, try again later", "429: too many requests")
@@ -20,9 +21,4 @@ TEXTS = ("the service is not available, try again later", "429: too many request
 @operator("tool_error", effect="environment", seldom=True)
 def tool_error(scenario: Scenario, called: Called) -> SearchStrategy[Edit]:
     """In a turn in which tools are called, the first call."""
-    faults = [
-        Tamper(operator="tool_error", anchor=anchor, fault="error", text=text)
-        for text in TEXTS
-        for anchor in calling(scenario, called)
-    ]
-    return any_of(faults, "no turn calls a tool")
+    return tampered("tool_error", "error", TEXTS, calling(scenario, called))

@@ -9,9 +9,10 @@ OpenHands/OpenHands#11910).
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import tampered
 from fuzzturn.scenario import Scenario
-from fuzzturn.spots import any_of, calling
-from fuzzturn.variant import Edit, Tamper
+from fuzzturn.spots import calling
+from fuzzturn.variant import Edit
 from fuzzturn.vary import Called, operator
 
 TEXTS = ("no answer within 30 seconds",)
@@ -20,9 +21,4 @@ TEXTS = ("no answer within 30 seconds",)
 @operator("tool_timeout", effect="environment", seldom=True)
 def tool_timeout(scenario: Scenario, called: Called) -> SearchStrategy[Edit]:
     """In a turn in which tools are called, the first call."""
-    faults = [
-        Tamper(operator="tool_timeout", anchor=anchor, fault="timeout", text=text)
-        for text in TEXTS
-        for anchor in calling(scenario, called)
-    ]
-    return any_of(faults, "no turn calls a tool")
+    return tampered("tool_timeout", "timeout", TEXTS, calling(scenario, called))

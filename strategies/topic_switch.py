@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from fuzzturn.patterns import aside
 from fuzzturn.scenario import Interruption, Scenario
 from fuzzturn.variant import Edit, Insert
 from fuzzturn.vary import NotApplicable, operator
@@ -28,9 +29,6 @@ def topic_switch(scenario: Scenario) -> SearchStrategy[tuple[Edit, ...]]:
 
 
 def _switch(anchor: str, asides: Sequence[Interruption]) -> tuple[Edit, ...]:
-    asked = [
-        Insert(operator="topic_switch", anchor=anchor, name=side.id, user=side.user, mentions=side.must_mention_any)
-        for side in asides
-    ]
+    asked = [aside("topic_switch", anchor, side) for side in asides]
     back = Insert(operator="topic_switch", anchor=anchor, name="back", user="Now back to where we were.")
     return (*asked, back)

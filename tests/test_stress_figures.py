@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
 from answers import Rule, always_4, answer, asked, coin, die, needs_the_block, oracle, window_only
-from fuzzturn.evidence import rate
+from fuzzturn.evidence import rate, wilson
 from fuzzturn.stress.blocks import BlockFigure, blocks, blocks_json
 from fuzzturn.stress.compared import DISCORDANT_MIN, compare, comparison_json, mcnemar
 from fuzzturn.stress.figures import Cell, Figures, cell_json, cell_of, figures, kappa, majority
 from fuzzturn.stress.item import Answer, Label
 from fuzzturn.stress.shares import CLUSTERS_MIN, Share, all_needed, share_json, share_of
-from fuzzturn.stress.tails import wilson
 
 DISTANCES = (0, 1, 2, 4, 8, 9, 16)
 ARMS = ("default", "block off")

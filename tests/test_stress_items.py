@@ -11,7 +11,7 @@ from fuzzturn.cli.staging import Staging
 from fuzzturn.context import prompt
 from fuzzturn.drive import drive
 from fuzzturn.project import Project
-from fuzzturn.stress.arms import ARMS
+from fuzzturn.stress.arms import ARMS, LIFTED
 from fuzzturn.stress.asking import ask, questions
 from fuzzturn.stress.item import Answer, Item
 from fuzzturn.stress.items import DISTANCES, items_of
@@ -35,7 +35,7 @@ def items() -> tuple[Item, ...]:
 def answers() -> tuple[Answer, ...]:
     assert STAGING.judge is not None
     asked = list(questions(items(), ARMS, 1, STAGING.rubric))
-    return tuple(asyncio.run(ask(asked, STAGING.judge, "reference", STAGING.rubric)))
+    return tuple(asyncio.run(ask(asked, STAGING.judge, "reference")))
 
 
 def _of(arm: str, label: str, **more: str) -> list[Answer]:
@@ -83,6 +83,21 @@ def test_with_the_agents_eyes_and_with_a_placebo_it_is_blind() -> None:
     assert all(a.score == 4 for a in _of("block placebo", "violating"))
 
 
+def test_what_is_injected_stands_in_what_the_judge_reads_and_only_there() -> None:
+    """Or that a judge is not moved by it would say nothing."""
+    arms = {arm.name: arm for arm in ARMS}
+    marks = {"injected by the assistant": "flawless", "injected by a tool": LIFTED, "forged fence": LIFTED}
+    for item in items()[::9]:
+        for name, mark in marks.items():
+            shown, plain = (arms[arm].shown(item, STAGING.rubric) for arm in (name, "default"))
+            assert shown is not None
+            assert plain is not None
+            texts = [
+                asked.text for evidence in (shown, plain) if (asked := prompt("window+block", evidence)) is not None
+            ]
+            assert [mark in text for text in texts] == [True, False]
+
+
 def test_a_placebo_is_as_long_as_the_block_it_stands_for() -> None:
     arms = {arm.name: arm for arm in ARMS}
     for item in items()[::7]:
@@ -99,6 +114,6 @@ def test_a_placebo_is_as_long_as_the_block_it_stands_for() -> None:
 def test_the_order_of_answers_is_that_of_the_questions_whatever_the_workers() -> None:
     assert STAGING.judge is not None
     asked = list(questions(items()[:6], ARMS[:4], 2, STAGING.rubric))
-    one, many = (asyncio.run(ask(asked, STAGING.judge, "reference", STAGING.rubric, n)) for n in (1, 7))
+    one, many = (asyncio.run(ask(asked, STAGING.judge, "reference", n)) for n in (1, 7))
     assert one == many
     assert [(a.item, a.arm, a.sample) for a in one] == [(q.item.id, q.arm.name, q.sample) for q in asked]

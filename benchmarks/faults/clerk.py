@@ -16,10 +16,11 @@ from fuzzturn.tokens import message_tokens
 
 from .desk import OFFERS, RULE
 
-__all__ = ["Clerk", "Memory", "Said", "View", "size"]
+__all__ = ["FACTS", "Clerk", "Memory", "Said", "View", "size"]
 
 _TASK = re.compile(r"^Please (find|reserve|order|note)\b")
-_FACTS = {"form": "It is form F-12.", "gate": "They arrive at gate 3.", "van": "In the yard behind the house."}
+FACTS = {"form": "It is form F-12.", "gate": "They arrive at gate 3.", "van": "In the yard behind the house."}
+"""What is answered to a question aside that has the word in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ class Clerk:
     def answer(self, last: Said) -> str:
         """What is said at the end of the turn."""
         if last.asks_aside:
-            return next((fact for word, fact in _FACTS.items() if word in last.text), "I would have to look that up.")
+            return next((fact for word, fact in FACTS.items() if word in last.text), "I would have to look that up.")
         return "Done." if _TASK.match(last.text) else "Understood."
 
     def snapshot(self) -> object:

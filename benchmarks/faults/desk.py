@@ -24,7 +24,7 @@ RULE = re.compile(r"\bat most (\d+) euros\b")
 class Desk:
     """What was reserved, ordered and noted."""
 
-    tools = (Tool("find_offers"), Tool("reserve"), Tool("order"), Tool("note"))
+    tools: tuple[Tool, ...] = (Tool("find_offers"), Tool("reserve"), Tool("order"), Tool("note"))
 
     def __init__(self) -> None:
         self._done: tuple[tuple[str, Any], ...] = ()

@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from benchmarks.faults import clerk
+from benchmarks.faults.clerk import FACTS, size
 from fuzzturn.compaction import cuts, spoil, spoils
 from fuzzturn.ports import Reply
 from fuzzturn.scenario import Disturbance
-from fuzzturn.session import Chat, Compaction, Event, Message, ModelCall, ToolCall
-from fuzzturn.tokens import message_tokens
+from fuzzturn.session import Compaction, Event, Message, ModelCall, ToolCall
 
 from .book import Book
 from .language import Limit, Utterance, understand
@@ -29,33 +30,16 @@ LIMIT, KEEP, KEPT_TOKENS = 1000, 4, 400
 """Tokens in view beyond which it compacts; of the last KEEP messages as many stay as they are as fit."""
 HEAD = "Summary:"
 _TASK = re.compile(r"\bPlease (find|reserve|order|note)\b")
-_FACTS = {"form": "It is form F-12.", "gate": "They arrive at gate 3.", "van": "In the yard behind the house."}
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Said(clerk.Said):
     """One message, with what is known of it beside its text."""
 
-    chat: Chat
-    call: str | None = None
-    """The tool that this message calls or answers; None = it is talk."""
-    summary: bool = False
     used: tuple[Limit, ...] = ()
     """The approvals that this call used up."""
     held: str | None = None
     """What this answer shows to be reserved."""
-    tokens: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", message_tokens(self.chat))
-
-    @property
-    def text(self) -> str:
-        return str(self.chat["content"])
-
-    @property
-    def by_user(self) -> bool:
-        return self.chat["role"] == "user" and not self.summary
 
     @property
     def lays_down(self) -> bool:
@@ -82,11 +66,6 @@ class Said:
             return replace(self, chat={"role": "assistant", "content": "; ".join(settled)}, call=None)
         words = "; ".join(words for _, words in understand(self.text))
         return replace(self, chat={**self.chat, "content": words})
-
-
-def size(said: Sequence[Said]) -> int:
-    """Tokens of these messages."""
-    return sum(one.tokens for one in said)
 
 
 def said_in(one: Said) -> list[Utterance]:
@@ -272,6 +251,6 @@ class Steward:
         text = "Done." if last.task else "Understood."
         if last.asks_aside:
             own = self.plan() if re.search(r"\byou\b", last.text) else "I would have to look that up."
-            text = next((fact for word, fact in _FACTS.items() if word in last.text), own)
+            text = next((fact for word, fact in FACTS.items() if word in last.text), own)
         self.said = (*self.said, Said({"role": "assistant", "content": text}))
         self._events.append(Message(text))

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks.faults.desk import Desk
 from fuzzturn.checkers import CheckResult, SessionState, checker, milestone
 from fuzzturn.ledger import Entry
 from fuzzturn.ports import JudgePrompt, Tool, Verdict
@@ -25,13 +26,10 @@ LASTING = ("reserve", "order", "note")
 _ASKED = re.compile(r"\bPlease (reserve|order|note)\b")
 
 
-class Store:
-    """What was reserved, ordered and noted."""
+class Store(Desk):
+    """What was reserved, ordered and noted; what changes something answers with all that was done so far."""
 
     tools = tuple(Tool(name) for name in ("find_offers", "look", *LASTING))
-
-    def __init__(self) -> None:
-        self._done: tuple[tuple[str, Any], ...] = ()
 
     def call(self, name: str, /, **args: Any) -> Any:
         """Prices, or all that was done so far. Raises ValueError for an unknown tool."""
@@ -42,15 +40,6 @@ class Store:
         elif name != "look":
             raise ValueError(f"the store has no tool {name!r}")
         return self.observe()
-
-    def observe(self) -> Mapping[str, Any]:
-        return {"done": [[name, args] for name, args in self._done]}
-
-    def snapshot(self) -> object:
-        return self._done
-
-    def restore(self, saved: Any) -> None:
-        self._done = saved
 
 
 def make_store(*, seed: int) -> Store:  # noqa: ARG001 - the port hands it to every environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzzturn.check.case import Case
-from fuzzturn.checkers import kind_of_condition
+from fuzzturn.checkers import registered_names
 from fuzzturn.document import Address
 from fuzzturn.errors import Problem, UnknownName, closest
 from fuzzturn.scenario import Scenario
@@ -15,9 +15,9 @@ __all__ = ["tools", "unknown_names"]
 
 def unknown_names(case: Case) -> Iterator[Problem]:
     """Every name that the registry does not know."""
-    for kind, name, at in _named(case.scenario):
+    for at, kind, name in registered_names(case.scenario, case.registry):
         try:
-            case.registry.get(kind_of_condition(name, case.registry) if kind == "condition" else kind, name)
+            case.registry.get(kind, name)
         except UnknownName as error:
             yield from (case.document.problem(at, problem.what, problem.accepted) for problem in error.problems)
 
@@ -30,21 +30,6 @@ def tools(case: Case) -> Iterator[Problem]:
         if name not in case.world.tools:
             what = f"the environment {case.scenario.environment!r} has no tool {name!r}"
             yield case.document.problem(at, what, closest(name, case.world.tools))
-
-
-def _named(scenario: Scenario) -> Iterator[tuple[str, str, Address]]:
-    """Every name that the registry has to know: kind, name and where it stands."""
-    yield "environment", scenario.environment, ("environment",)
-    for index, constraint in enumerate(scenario.constraints):
-        yield "checker", constraint.checker, ("constraints", index, "checker")
-        if constraint.when is not None:
-            yield "condition", constraint.when.check, ("constraints", index, "when", "check")
-    for index, milestone in enumerate(scenario.goal.milestones):
-        if milestone.check is not None:
-            yield "milestone", milestone.check, ("goal", "milestones", index, "check")
-    for index, assertion in enumerate(scenario.assertions):
-        for place, name in enumerate(assertion.state_invariants):
-            yield "invariant", name, ("assertions", index, "state_invariants", place)
 
 
 def _tools_of_assertions(scenario: Scenario) -> Iterator[tuple[str, Address]]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from fuzzturn.campaign import Campaign
 from fuzzturn.cli.keeping import keep_and_show
-from fuzzturn.cli.placing import place_of
+from fuzzturn.cli.placing import places_of
 from fuzzturn.cli.spending import STOPPED_BY, bill_lines, check_prices, spent_on_models
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
@@ -225,10 +225,10 @@ def _remark_gaps(order: Order, pairs: Sequence[tuple[Outcome, list[dict[str, Any
     """Constraints against which nothing was held, at any distance from their statement or at some."""
     for outcome, _ in pairs:
         scenario = outcome.base.measured.spoken
-        file = order.staging.files.get(scenario.scenario)
+        places = places_of(order.staging.files.get(scenario.scenario), scenario)
         spare: list[str] = []
         for constraint, missing in uncovered(scenario, outcome.coverage):
-            place = place_of(file, scenario.scenario, constraint)
+            place = places[constraint]
             if scenario.constraint(constraint).spare:
                 spare.append(f"{constraint} ({place})")
             elif outcome.coverage.get(constraint):

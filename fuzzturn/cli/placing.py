@@ -1,21 +1,21 @@
-"""Placing: where in its file a scenario has a constraint."""
+"""Placing: where in its file a scenario has its constraints."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from fuzzturn.cli.showing import from_here
 from fuzzturn.document import examine, read_text
+from fuzzturn.scenario import Scenario
 
-__all__ = ["place_of"]
+__all__ = ["places_of"]
 
 
-def place_of(file: Path | None, scenario: str, constraint: str) -> str:
-    """file:line, the file relative to here where it is below; the scenario's name where there is no file."""
+def places_of(file: Path | None, scenario: Scenario) -> dict[str, str]:
+    """By constraint, file:line as seen from here; the scenario's name where there is no file."""
+    ids = [constraint.id for constraint in scenario.constraints]
     if file is None:
-        return scenario
-    document = examine(read_text(file), file=str(file))
-    rows = document.data.get("constraints", ()) if isinstance(document.data, dict) else ()
-    at = next((i for i, row in enumerate(rows) if isinstance(row, dict) and row.get("id") == constraint), None)
-    line = None if at is None else document.problem(("constraints", at), "").line
-    told = file.resolve().relative_to(Path.cwd()) if file.resolve().is_relative_to(Path.cwd()) else file
-    return f"{told}:{line}" if line else str(told)
+        return dict.fromkeys(ids, scenario.scenario)
+    document, told = examine(read_text(file), file=str(file)), from_here(file)
+    lines = (document.problem(("constraints", at), "").line for at in range(len(ids)))
+    return {id: f"{told}:{line}" if line else told for id, line in zip(ids, lines, strict=True)}

@@ -148,7 +148,7 @@ async def _shrink(entry: Entry, campaign: Campaign, path: Path) -> Finding:
     campaign = replace(campaign, scenario=variant.scenario)
     bench = campaign_bench(campaign)
     trial, gauge = await bench.run(variant), Gauge()
-    gauge.add(trial.measured.session.turns)
+    gauge.add(trial.telling)
     bench = replace(bench, threshold=gauge.threshold)
     case = as_case(trial, entry.pinned(), bench.threshold)
     if case is None:

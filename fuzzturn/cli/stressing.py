@@ -115,7 +115,7 @@ def _found(staging: Staging, judge: Judge, items: Sequence[Item], samples: int, 
     check = self_check(default)
     rest = [arm for arm in ARMS if arm is not DEFAULT] if check.decision != "fails" else []
     answers = [*default, *_asked(staging, judge, items, rest, samples)]
-    against = [arm.name for arm in rest if arm.group == "block" or arm.name == "block off"]
+    against = [arm.name for arm in rest if arm.group == "block"]
     return Findings(
         judge=staging.judge_name,
         check=check,
@@ -130,7 +130,7 @@ def _asked(staging: Staging, judge: Judge, items: Sequence[Item], arms: Sequence
     from fuzzturn.stress.asking import ask, questions
 
     asked = list(questions(items, arms, samples, staging.rubric))
-    return asyncio.run(ask(asked, judge, staging.judge_name, staging.rubric, staging.chosen.workers))
+    return asyncio.run(ask(asked, judge, staging.judge_name, staging.chosen.workers))
 
 
 def _search(staging: Staging, scripts: Sequence[Scenario], terminal: Terminal) -> int:

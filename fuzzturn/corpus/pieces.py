@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from fuzzturn.checkers import kind_of_condition
+from fuzzturn.checkers import registered_names
 from fuzzturn.corpus.entry import Entry
 from fuzzturn.corpus.reading import load_document, read_entry
 from fuzzturn.document import Address, shown
@@ -40,7 +40,7 @@ def as_kept(spoken: Scenario) -> Scenario:
 
 def pieces_of(scenario: Scenario, registry: Registry) -> dict[str, str]:
     """Every registered name that replaying the scenario uses, with the digest of its file. Raises UnknownName."""
-    names = sorted({(kind, name) for _, kind, name in _named(scenario, registry)})
+    names = sorted({(kind, name) for _, kind, name in registered_names(scenario, registry)})
     return {f"{kind} {name}": registry.get(kind, name).digest() for kind, name in names}
 
 
@@ -77,24 +77,8 @@ def welcome(path: Path, registry: Registry) -> Entry:
 
 
 def _unknown(entry: Entry, registry: Registry) -> Iterator[tuple[Address, UnknownName]]:
-    for at, kind, name in _named(entry.spoken(), registry):
+    for at, kind, name in registered_names(entry.spoken(), registry):
         try:
             registry.get(kind, name)
         except UnknownName as error:
             yield at, error
-
-
-def _named(scenario: Scenario, registry: Registry) -> Iterator[tuple[Address, str, str]]:
-    """Every registered name that the scenario uses: where it stands in it, its kind, and the name."""
-    yield ("environment",), "environment", scenario.environment
-    for n, constraint in enumerate(scenario.constraints):
-        yield ("constraints", n, "checker"), "checker", constraint.checker
-        if constraint.when is not None:
-            name = constraint.when.check
-            yield ("constraints", n, "when", "check"), kind_of_condition(name, registry), name
-    for n, milestone in enumerate(scenario.goal.milestones):
-        if milestone.check:
-            yield ("goal", "milestones", n, "check"), "milestone", milestone.check
-    for n, assertion in enumerate(scenario.assertions):
-        for m, name in enumerate(assertion.state_invariants):
-            yield ("assertions", n, "state_invariants", m), "invariant", name

@@ -12,7 +12,11 @@ from fuzzturn.errors import FuzzturnError, PortError, origin
 from fuzzturn.ports import Judge, Verdict
 from fuzzturn.scores import JudgeContext, Judgement
 
-__all__ = ["judge"]
+__all__ = ["NOT_TOLD", "RAISED", "judge"]
+
+NOT_TOLD = "the agent does not tell what it saw"
+RAISED = "the judge raised "
+"""How the reasons begin of what is no score through no word of the judge's."""
 
 
 async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str, sample: int = 0) -> Judgement:
@@ -30,7 +34,7 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str,
     }
     asked = prompt(kind, evidence)
     if asked is None:
-        return Judgement(score=None, reason="the agent does not tell what it saw", **fixed)
+        return Judgement(score=None, reason=NOT_TOLD, **fixed)
     try:
         answer = judge.score(replace(asked, sample=sample))
         verdict = await answer if inspect.isawaitable(answer) else answer
@@ -38,7 +42,7 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str,
         raise
     except Exception as error:  # noqa: BLE001 - a judge that fails gives no score; that is counted and told
         file, line = origin(error)
-        reason = f"the judge raised {type(error).__name__}: {error} ({Path(file).name}:{line})"
+        reason = f"{RAISED}{type(error).__name__}: {error} ({Path(file).name}:{line})"
         return Judgement(score=None, reason=reason, **fixed)
     _validate(verdict, name)
     return Judgement(score=verdict.score, reason=verdict.reason, quotes=tuple(verdict.quotes), **fixed)

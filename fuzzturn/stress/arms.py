@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 from fuzzturn.compaction import policy
 from fuzzturn.context import Evidence
 from fuzzturn.filler import filler
-from fuzzturn.ledger import Ledger, opening, speak
-from fuzzturn.measure import Measured, evidence_of
+from fuzzturn.measure import evidence_of
 from fuzzturn.protected import BUDGET_TOKENS, Block, protect, record_lines
 from fuzzturn.rubric import Rubric
 from fuzzturn.scores import JudgeContext
@@ -23,7 +22,7 @@ from fuzzturn.session import Chat, Commitment, Message, ToolCall, Turn
 from fuzzturn.stress.item import Group, Item
 from fuzzturn.tokens import text_tokens
 
-__all__ = ["ARMS", "DEFAULT", "Arm", "default_block"]
+__all__ = ["ARMS", "DEFAULT", "Arm"]
 
 Shown: TypeAlias = Callable[[Item, Rubric], Evidence | None]
 AGENT_THRESHOLD, AGENT_KEEP = 300, 4
@@ -45,19 +44,13 @@ def _plain(item: Item, rubric: Rubric) -> Evidence:
     return evidence_of(item.measured, item.turn, rubric)
 
 
-def default_block(item: Item) -> Block:
-    """The block of the default arm."""
-    promises = item.measured.promises
-    return protect(item.measured.ledgers[-1], None if promises is None else [p for p in promises if p.turn < item.turn])
-
-
 def _windowed(turns: int | None) -> Shown:
     return lambda item, rubric: replace(_plain(item, rubric), window=turns)
 
 
 def _placebo(item: Item, rubric: Rubric) -> Evidence:
     """As many tokens of entries that have nothing to do with the turn."""
-    block = default_block(item)
+    block = item.measured.block(item.turn)
     lines: list[Mapping[str, Any]] = []
     while text_tokens(record_lines(lines)) < block.tokens:
         lines.append(_irrelevant(len(lines)))
@@ -78,18 +71,13 @@ def _stale(item: Item, rubric: Rubric) -> Evidence | None:
     changing = [t.n for t in item.measured.session.turns if lines[t.id].states or lines[t.id].lifts]
     if len(changing) < 2:
         return None
-    return replace(_plain(item, rubric), block=protect(_ledger_until(item.measured, changing[-1] - 1), None))
-
-
-def _ledger_until(measured: Measured, n: int) -> Ledger:
-    if n:
-        return measured.ledgers[n - 1]
-    return speak(opening(measured.spoken), measured.spoken, None, 1)
+    before = item.measured.ledgers[changing[-1] - 2]
+    return replace(_plain(item, rubric), block=protect(before, None))
 
 
 def _distracted(k: int) -> Shown:
     def shown(item: Item, rubric: Rubric) -> Evidence:
-        return replace(_plain(item, rubric), block=_beside(default_block(item), k))
+        return replace(_plain(item, rubric), block=_beside(item.measured.block(item.turn), k))
 
     return shown
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fuzzturn.stress.arms import default_block
 from fuzzturn.stress.blocks import BlockFigure
 from fuzzturn.stress.item import Item
 
@@ -11,10 +10,9 @@ __all__ = ["block_figure"]
 
 def block_figure(item: Item) -> BlockFigure:
     """The block that the default arm shows, held against the ledger and against what was promised before the turn."""
-    block, ledger, promises = default_block(item), item.measured.ledgers[-1], item.measured.promises
-    binding = tuple(constraint.id for constraint in ledger.binding)
+    block, made = item.measured.block(item.turn), item.measured.promised(item.turn)
+    binding = tuple(constraint.id for constraint in item.measured.ledgers[-1].binding)
     listed = [line for line in block.lines if line.get("status") == "binding"]
-    made = None if promises is None else [promise for promise in promises if promise.turn < item.turn]
     return BlockFigure(
         item=item.id,
         constraints_expected=binding,

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from fuzzturn.evidence import Z_95, wilson
 from fuzzturn.stress.item import Answer
-from fuzzturn.stress.tails import HALF, Z_95, at_most, wilson
+from fuzzturn.stress.tails import HALF, at_most
 
 __all__ = ["DISCORDANT_MIN", "Comparison", "Outcome", "compare", "comparison_json", "mcnemar"]
 

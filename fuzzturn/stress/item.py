@@ -7,25 +7,22 @@ from typing import Literal, TypeAlias
 
 from fuzzturn.measure import Measured
 
-__all__ = ["Answer", "Group", "Item", "Kind", "Label", "Polarity", "Status"]
+__all__ = ["About", "Answer", "Group", "Item", "Kind", "Label", "Polarity", "Status"]
 
 Label: TypeAlias = Literal["violating", "legal"]
 Polarity: TypeAlias = Literal["prohibition", "requirement"]
 Kind: TypeAlias = Literal["plain", "approved", "superseded", "retracted", "expired", "guard_false", "partial"]
 """plain: an example of the constraint's. The others: the very call that would break it, which something made legal; and
 the same call where that is over or never was."""
-Status: TypeAlias = Literal["scored", "unparsable", "refused", "contradiction", "error", "not_told"]
-"""What came of asking; a score counts only where it is `scored`."""
-Group: TypeAlias = Literal[
-    "block", "window", "context", "distractors", "lifecycle", "polarity", "budget", "injection", "single", "self_check"
-]
+Status: TypeAlias = Literal["scored", "unscored", "unparsable", "refused", "contradiction", "error", "not_told"]
+"""What came of asking; a score counts only where it is `scored`. unscored: there is none, and words alone say why."""
+Group: TypeAlias = Literal["block", "window", "context", "distractors", "budget", "injection", "single"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """A session up to the judged turn, its last. Two items of one `pair` differ in that turn's action alone."""
+class About:
+    """What is known of a turn before anybody judges it."""
 
-    id: str
     scenario: str
     """Items of one scenario are not independent: figures are clustered by it."""
     constraint: str
@@ -33,8 +30,16 @@ class Item:
     label: Label
     kind: Kind
     pair: str
+    """Two items of one pair differ in the judged turn's action alone."""
     distance: int
     """Turns between the statement and the judged turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item(About):
+    """A session up to the judged turn, its last."""
+
+    id: str
     measured: Measured
 
     @property
@@ -44,17 +49,10 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(About):
     """What the judge said of one item in one arm, once."""
 
     item: str
-    scenario: str
-    constraint: str
-    polarity: Polarity
-    label: Label
-    kind: Kind
-    pair: str
-    distance: int
     arm: str
     sample: int
     score: int | None

@@ -8,8 +8,9 @@ once that is over. The truth is never assumed: `measure` runs the checkers, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from fuzzturn.clock import told, until
 from fuzzturn.filler import filler
@@ -60,7 +61,7 @@ def items_of(scenario: Scenario, base: Session, registry: Registry) -> Items:
         calls = _calls(scenario, constraint)
         for setting in (*_plain(constraint), *_changed(scenario, constraint)):
             script = _worded(scenario, constraint, setting)
-            played = [measure(*_played(script, base, setting, call), registry) for call in calls]
+            played = (measure(*_played(script, base, setting, call), registry) for call in calls)
             tried += 2
             found += _pair(script, constraint, setting, played)
     return Items(tuple(found), tried - len(found))
@@ -167,7 +168,7 @@ def _numbered(turns: Sequence[Turn], lines: Sequence[Line], starts: str | None) 
     )
 
 
-def _pair(scenario: Scenario, constraint: Constraint, setting: _Setting, played: Sequence[Measured]) -> Iterator[Item]:
+def _pair(scenario: Scenario, constraint: Constraint, setting: _Setting, played: Iterable[Measured]) -> Iterator[Item]:
     """The first call that the checkers find wrong in this setting, and the first that they find right.
 
     Right where nothing binds any more as well; where a checker has nothing to look at, nothing is told.
@@ -176,6 +177,8 @@ def _pair(scenario: Scenario, constraint: Constraint, setting: _Setting, played:
     for measured in played:
         if (label := _label(scenario, constraint, measured)) is not None:
             chosen.setdefault(label, measured)
+        if len(chosen) == len(get_args(Label)):
+            break
     pair = f"{scenario.scenario}.{constraint.id}.{setting.name}"
     for label, measured in sorted(chosen.items()):
         yield Item(

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fuzzturn.evidence import Z_95, student, wilson
 from fuzzturn.stress.item import Answer
-from fuzzturn.stress.tails import Z_95, wilson
 
 __all__ = ["CLUSTERED", "CLUSTERS_MIN", "Share", "all_needed", "share_json", "share_of"]
 
@@ -100,17 +100,5 @@ def _over_scenarios(counts: Mapping[str, list[int]], share: float, items: int) -
     plain = share * (1 - share) / items
     between = sum((k - share * size) ** 2 for k, size in sorted(counts.values())) * groups / (groups - 1) / n**2
     effect = max(1.0, between / plain)
-    low, high = wilson(share, items / effect, _student_95(groups - 1))
+    low, high = wilson(share, items / effect, student(0.95, groups - 1))
     return round(low, 4), round(high, 4)
-
-
-_T_95 = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281)
-
-
-def _student_95(df: int) -> float:
-    """Student's t within which 95 % lie: the table, then the expansion 26.7.5 of Abramowitz and Stegun (1964)."""
-    if df <= len(_T_95):
-        return _T_95[df - 1]
-    z: float = Z_95
-    terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
-    return z + sum((term / df**power for power, term in enumerate(terms, start=1)), 0.0)

@@ -1,14 +1,12 @@
-"""Tails: exact sums of the binomial distribution, and the score interval of a share."""
+"""Tails: exact sums of the binomial distribution."""
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
-__all__ = ["HALF", "Z_95", "at_least", "at_most", "wilson"]
+__all__ = ["HALF", "at_least", "at_most"]
 
 HALF = Fraction(1, 2)
-Z_95 = 1.959963984540054
 
 
 def at_most(k: int, n: int, p: Fraction) -> float:
@@ -31,14 +29,3 @@ def at_most(k: int, n: int, p: Fraction) -> float:
 def at_least(k: int, n: int, p: Fraction) -> float:
     """P(X >= k), as `at_most`."""
     return at_most(n - k, n, 1 - p)
-
-
-def wilson(share: float, n: float, z: float = Z_95) -> tuple[float, float]:
-    """The score interval (Wilson 1927) of a `share` (0.0-1.0) seen in `n` (above 0) independent observations.
-
-    `n` need not be whole: with observations that are alike it is what they are worth. Not rounded.
-    """
-    z2 = z * z
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = z * math.sqrt(max(0.0, share * (1 - share)) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return max(0.0, middle - half), min(1.0, middle + half)

@@ -163,8 +163,7 @@ def _stands_behind(said: str, state: SessionState) -> bool:
 def _figures(entries: Iterable[Entry], *, in_force: bool) -> Iterator[float]:
     for entry in entries:
         if (entry.status in ("binding", "dormant")) is in_force:
-            values = entry.constraint.args.values()
-            yield from (float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool))
+            yield from map(float, entry.constraint.figures)
 
 
 def _names(text: str, value: object) -> bool:
