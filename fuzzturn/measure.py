@@ -85,6 +85,11 @@ class Memo:
     meter: Meter
     answers: dict[tuple[str, int], asyncio.Future[Verdict]] = field(default_factory=dict)
 
+    @property
+    def identity(self) -> object:
+        """What the judge says of itself; None = it does not tell."""
+        return getattr(self.judge, "identity", None)
+
     async def score(self, prompt: JudgePrompt) -> Verdict:
         key = prompt.text, prompt.sample
         known = self.answers.get(key)
@@ -119,22 +124,23 @@ class Jury:
         self.name = name
         self.rubric = rubric
         self.contexts = tuple(contexts) if judge is not None else ()
-        self._judge = Memo(judge, meter) if judge is not None else None
+        self.judge = judge
+        self._asked = Memo(judge, meter) if judge is not None else None
         self.sample = sample
-        self._meter = meter
+        self.meter = meter
 
     def afresh(self, sample: int = 0) -> Jury:
         """The same jury with no answer remembered. `sample`: which of a judge's answers it asks for."""
-        return Jury(self._judge and self._judge.judge, self.name, self.rubric, self.contexts, self._meter, sample)
+        return Jury(self.judge, self.name, self.rubric, self.contexts, self.meter, sample)
 
     async def ask(self, measured: Measured, n: int, contexts: Iterable[JudgeContext] | None = None) -> TurnScores:
         """The scores of turn `n` with the judge's, in every context of the jury's or in the `contexts` given."""
         scores = measured.scores[n - 1]
         missing = [c for c in (self.contexts if contexts is None else contexts) if c not in scores.judge]
-        if self._judge is None or not missing:
+        if self._asked is None or not missing:
             return scores
         failed = scores.adherence.failed
-        ask = partial(judge, judge=self._judge, name=self.name, sample=self.sample)
+        ask = partial(judge, judge=self._asked, name=self.name, sample=self.sample)
         evidence = evidence_of(measured, n, self.rubric, failed[0] if failed else None)
         found = [await ask(evidence, context) for context in missing]
         scores = replace(scores, judge={**scores.judge, **{j.context: j for j in found}})

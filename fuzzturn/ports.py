@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, get_args, runtime_checkable
 
 from fuzzturn.errors import PortError
 from fuzzturn.registry import tagger
 from fuzzturn.rubric import Rubric
-from fuzzturn.scores import JudgeContext
+from fuzzturn.scores import JudgeContext, Unscored
 from fuzzturn.session import Chat, Compaction, Event, Message, ModelCall, ToolCall
 
 __all__ = ["Agent", "Environment", "Judge", "JudgePrompt", "Reply", "Tool", "Verdict", "environment"]
@@ -121,11 +121,22 @@ class JudgePrompt:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A judge's answer. `score` 0-4; None = no score, and it stays None."""
+    """A judge's answer. `score` 0-4; None = no score, and it stays None.
+
+    `status` says why there is none, and stands beside None only; None = not told. `form` is how the answer was asked
+    for, where a judge has several ways. Raises PortError for another status, or for one beside a score.
+    """
 
     score: int | None
     reason: str = ""
     quotes: Sequence[str] = ()
+    status: Unscored | None = None
+    form: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.status is not None and (self.score is not None or self.status not in get_args(Unscored)):
+            known = ", ".join(get_args(Unscored))
+            raise PortError(f"{self!r}; status is one of {known} beside the score None, else it is None")
 
 
 class Judge(Protocol):

@@ -16,7 +16,7 @@ from fuzzturn.errors import PortError
 __all__ = [
     "SERIOUSNESS",
     "Adherence", "AssertionFailure", "Assertions", "Breach", "Check", "CheckResult", "JudgeContext", "Judgement",
-    "Progress", "Trend", "TurnScores", "Visibility",
+    "Progress", "Trend", "TurnScores", "Unscored", "Visibility",
 ]  # fmt: skip
 
 JudgeContext: TypeAlias = Literal["agent", "window", "window+block", "full"]
@@ -24,6 +24,9 @@ SERIOUSNESS: tuple[JudgeContext, ...] = ("window+block", "full", "window", "agen
 """Most serious first: being blind with the protected block in hand is worse than being blind with the agent's eyes."""
 Visibility: TypeAlias = Literal["verbatim", "in_summary", "absent", "stale", "unknown"]
 Trend: TypeAlias = Literal["rising", "flat", "falling"]
+Unscored: TypeAlias = Literal["unparsable", "refused", "contradiction", "error", "not_told"]
+"""Why there is no score: no verdict could be read in the judge's answer; it declined; its reason denies its score; it
+raised; it was not asked, since the agent does not tell what it saw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +124,19 @@ class Judgement:
     context: JudgeContext
     score: int | None
     reason: str = ""
+    status: Unscored | None = None
+    """None = there is a score, or the judge does not say why it gave none."""
     quotes: tuple[str, ...] = ()
     rubric: str = ""
     rubric_digest: str = ""
     frozen_on: str = ""
     judge: str = ""
+    identity: str | None = None
+    """What the judge says of itself: model, parameters, version of its own prompt. None = it does not tell."""
+    form: str | None = None
+    """The form in which the answer was asked for, as the judge calls it. None = it does not tell."""
     prompt_version: int = 1
+    """Of what every judge is shown, as `context` lays it out."""
     sample: int = 0
     block: Mapping[str, Any] | None = None
     """Size, overflow and left-out commitments of the protected block; None = this context has none."""

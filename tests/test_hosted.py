@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,9 @@ import pytest
 
 from fuzzturn.adapters.hosted import Hosted
 from fuzzturn.adapters.mending import Said
-from fuzzturn.adapters.model_judge import HostedJudge
 from fuzzturn.calls import Bill, CallFailed, CallRecord, Gateway, Line, Prices, Rejected
 from fuzzturn.errors import Halted, InputError
-from fuzzturn.ports import JudgePrompt, Tool, Verdict
-from kit import RUBRIC
+from fuzzturn.ports import Tool
 from upstream import BROKEN, CUT_BEFORE, CUT_MIDWAY, MALFORMED, SILENT, Fault, Upstream, asked, busy, said
 
 pytestmark = pytest.mark.usefixtures("litellm_session")
@@ -195,94 +192,6 @@ def test_a_used_up_quota_is_not_waited_for() -> None:
         with pytest.raises(Halted, match=r"status 402: .*exceeded your current quota"):
             ask(upstream, gateway(), "a", "b")
         assert len(upstream.requests) == 2
-
-
-# the judge
-
-
-def verdict(upstream: Upstream, gate: Gateway | None = None, text: str = "# Turn\nThe fare is EUR 610.") -> Verdict:
-    judge = HostedJudge("judge", gate or gateway(), upstream.url)
-    prompt = JudgePrompt(rubric=RUBRIC, goal=None, block=None, history="", turn="", context="full", text=text)
-    return asyncio.run(judge.score(prompt))
-
-
-def scoring(score: Any, **more: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    return lambda body: said(json.dumps({"quotes": ["EUR 610"], "reason": "Over.", "score": score} | more))
-
-
-def test_a_judge_is_asked_in_a_fixed_shape_and_its_quotes_are_looked_up() -> None:
-    with Upstream(scoring(0, quotes=["EUR 610", "EUR 999"])) as upstream:
-        got = verdict(upstream)
-    assert got == Verdict(0, "Over. (1 of 2 quotes do not occur in what was shown)", ("EUR 610",))
-    (request,) = upstream.requests
-    assert request["response_format"]["json_schema"]["schema"]["properties"]["score"]["enum"] == [0, 1, 2, 3, 4]
-    assert request["temperature"] == 0
-    assert request["messages"][0]["content"].startswith("# Turn\nThe fare is EUR 610.")
-
-
-def test_a_server_that_does_not_know_schemas_is_asked_in_words_from_then_on() -> None:
-    def plain(body: dict[str, Any]) -> dict[str, Any]:
-        return said('Well: {"reason": "Over.", "score": 1} I would say.')
-
-    no = Fault(status=400, body=b'{"error": {"message": "response_format is not supported"}}')
-    with Upstream(plain, faults=[no]) as upstream:
-        judge = HostedJudge("judge", gateway(), upstream.url)
-        for text in ("one", "two"):
-            prompt = JudgePrompt(rubric=RUBRIC, goal=None, block=None, history="", turn="", context="full", text=text)
-            assert asyncio.run(judge.score(prompt)) == Verdict(1, "Over.", ())
-    assert ["response_format" in request for request in upstream.requests] == [True, False, False]
-
-
-def test_a_refused_schema_is_remembered_with_the_record_whatever_is_asked_first(tmp_path: Path) -> None:
-    no = Fault(status=400, body=b'{"error": {"message": "response_format is not supported"}}')
-    with Upstream(scoring(1), faults=[no]) as upstream:
-        for text in ("one", "two"):
-            verdict(upstream, gateway(tmp_path / "calls.sqlite"), text)
-        assert len(upstream.requests) == 3
-        for text in ("two", "one"):
-            assert verdict(upstream, gateway(tmp_path / "calls.sqlite", offline=True), text).score == 1
-
-
-def test_a_question_that_is_refused_in_every_form_says_nothing_of_the_schema() -> None:
-    too_long = Fault(status=400, body=b'{"error": {"message": "context too long"}}')
-    with Upstream(scoring(1), faults=[None, too_long, too_long]) as upstream:
-        gate = gateway()
-        verdict(upstream, gate, "one")
-        with pytest.raises(Rejected):
-            verdict(upstream, gate, "two, which is too long")
-        verdict(upstream, gate, "three")
-    assert ["response_format" in request for request in upstream.requests] == [True, True, False, True]
-
-
-@pytest.mark.parametrize("score", [5, -1, "4", None, 3.5, True], ids=repr)
-def test_a_score_outside_the_scale_is_asked_for_again_and_then_is_none(score: Any) -> None:
-    with Upstream(scoring(score)) as upstream:
-        got = verdict(upstream)
-    assert got.score is None
-    assert got.reason.startswith("the judge's answer cannot be read: score: ")
-    assert len(upstream.requests) == 2
-    assert "That cannot be read" in upstream.requests[1]["messages"][-1]["content"]
-
-
-@pytest.mark.parametrize("text", ["", "4", "I give it a 4.", "{score: 4}", "[4]"])
-def test_what_is_no_verdict_is_no_score(text: str) -> None:
-    with Upstream(lambda body: said(text)) as upstream:
-        got = verdict(upstream)
-    assert got == Verdict(None, "the judge's answer cannot be read: it holds no JSON object")
-
-
-def test_a_verdict_after_a_second_question_counts() -> None:
-    answers = iter(["no idea", '{"score": 2, "reason": "So so.", "quotes": []}'])
-    with Upstream(lambda body: said(next(answers))) as upstream:
-        assert verdict(upstream) == Verdict(2, "So so.", ())
-
-
-def test_a_verdict_is_recorded(tmp_path: Path) -> None:
-    with Upstream(scoring(4)) as upstream:
-        first = verdict(upstream, gateway(tmp_path / "calls.sqlite"))
-        again = verdict(upstream, gateway(tmp_path / "calls.sqlite", offline=True))
-    assert first == again
-    assert len(upstream.requests) == 1
 
 
 @pytest.mark.parametrize(

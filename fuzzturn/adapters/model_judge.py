@@ -1,41 +1,43 @@
-"""Model judge: `--judge litellm/<model>`. Asks for a score in a fixed shape, and takes nothing that is not in it.
+"""Model judge: `--judge litellm/<model>`. A model that scores turns and decides judged milestones, by asking it.
 
-The first form of the question has a JSON schema, which servers that know it hold the answer to; one that refuses it is
-asked in words. What cannot be read after one more try is no score: never 0, never 4, never a pass.
+It is asked in the strictest form that its server takes and believed in none. What cannot be read after one more try, a
+refusal, and a score that its own reason denies are no score: never 0, never 4, never a pass.
 """
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from fuzzturn.adapters.hosted import PATH, Hosted
-from fuzzturn.adapters.mending import Said
-from fuzzturn.calls import Gateway, Line, Rejected, Request
+from fuzzturn.adapters.contradiction import contradicts
+from fuzzturn.adapters.hosted import Hosted
+from fuzzturn.adapters.ladder import Form, Ladder
+from fuzzturn.adapters.prompting import filled, prompts
+from fuzzturn.adapters.reading import Unread, given, occurs, refuses, saying
+from fuzzturn.calls import Gateway, Line
 from fuzzturn.ports import JudgePrompt, Verdict
 
 __all__ = ["HostedJudge"]
 
-_SHAPE = (
-    'Answer with one JSON object and nothing else: {"quotes": [verbatim quotes from the data], '
-    '"reason": "one sentence", "score": 0, 1, 2, 3 or 4}.'
-)
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "quotes": {"type": "array", "items": {"type": "string"}},
-        "reason": {"type": "string"},
-        "score": {"type": "integer", "enum": [0, 1, 2, 3, 4]},
-    },
-    "required": ["quotes", "reason", "score"],
-    "additionalProperties": False,
-}
-_FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": _SCHEMA}}
+T = TypeVar("T", bound=BaseModel)
+_PARAMETERS = {"temperature": 0}
+_BEGUN: dict[str, Any] = {"quotes": {"type": "array", "items": {"type": "string"}}, "reason": {"type": "string"}}
+"""Quotes and reason come first: what is written first cannot be made up to suit the score."""
 
 
-class _Given(BaseModel):
+def _schema(**last: Mapping[str, Any]) -> dict[str, Any]:
+    properties = {**_BEGUN, **last}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+class _Scored(BaseModel):
     """A verdict as a model may give it."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
@@ -45,70 +47,63 @@ class _Given(BaseModel):
     quotes: list[str] = []
 
 
+class _Decided(BaseModel):
+    """A decision as a model may give it."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    answer: Literal["yes", "no", "cannot tell"]
+
+
 class HostedJudge:
-    """A model that scores. The same question is asked once; its answer is in the record from then on."""
+    """A model that judges. The same question is asked once; its answer is in the record from then on."""
 
     def __init__(self, model: str, gateway: Gateway, api_base: str | None = None) -> None:
-        parameters = {"temperature": 0}
-        self._model = Hosted(model=model, gateway=gateway, role="judge", api_base=api_base, parameters=parameters)
-        # A refusal is recorded for all questions alike: which of them is asked first may differ from run to run.
-        form = {"model": model, "messages": [{"role": "user", "content": ""}], "response_format": _FORMAT}
-        self._form = Request(role="judge", path=PATH, body=form)
-        self.identity = f"{model} (judge prompt 1)"
+        hosted = Hosted(model=model, gateway=gateway, role="judge", api_base=api_base, parameters=_PARAMETERS)
+        self._verdicts = Ladder(hosted, "verdict", _schema(score={"type": "integer", "enum": [0, 1, 2, 3, 4]}))
+        answers = {"type": "string", "enum": ["yes", "no", "cannot tell"]}
+        self._decisions = Ladder(hosted, "decision", _schema(answer=answers))
+        self._prompts = prompts()
+        parameters = ", ".join(f"{name}={value}" for name, value in _PARAMETERS.items())
+        self.identity = f"{model} ({parameters}, judge prompt {self._prompts.version})"
 
     async def score(self, prompt: JudgePrompt) -> Verdict:
-        """One verdict. `score` None where two answers could not be read; the reason says what came."""
-        messages = [{"role": "user", "content": f"{prompt.text}\n\n{_SHAPE}"}]
-        line = Line(prompt.sample)
-        for _ in range(2):
-            said = await self._ask(messages, line)
-            given = _read(said)
-            if isinstance(given, _Given):
-                return _verdict(given, prompt)
-            messages = [*messages[:1], {"role": "assistant", "content": said.text or ""},
-                        {"role": "user", "content": f"That cannot be read: {given}. {_SHAPE}"}]  # fmt: skip
-        return Verdict(None, f"the judge's answer cannot be read: {given}")
+        """One verdict. `score` None where there is none that counts; status and reason say why."""
+        question = filled(self._prompts.judge, shown=prompt.text)
+        found, form = await _asked(self._verdicts, question, prompt, _Scored)
+        if isinstance(found, Unread):
+            said = {"refused": "the judge refused"}.get(found.status, "the judge's answer cannot be read")
+            return Verdict(None, f"{said}: {found.why}", status=found.status, form=form)
+        if refuses(found.reason):
+            return Verdict(None, f"the judge refused: {found.reason}", status="refused", form=form)
+        if contradicts(found.score, found.reason):
+            why = f"the judge gave {found.score} and contradicts it: {found.reason}"
+            return Verdict(None, why, status="contradiction", form=form)
+        return _verdict(found, form, prompt)
 
-    async def _ask(self, messages: list[dict[str, str]], line: Line) -> Said:
-        gateway = self._model.gateway
-        if gateway.refused(self._form):
-            return await self._model.complete(messages, line)
-        try:
-            return await self._model.complete(messages, line, last_form=False, response_format=_FORMAT)
-        except Rejected as error:
-            if error.status not in (400, 422):
-                raise
-        said = await self._model.complete(messages, line)
-        gateway.refuse(self._form)  # it was the form, since it takes the question without
-        return said
+    async def decide(self, question: str, prompt: JudgePrompt) -> bool | None:
+        """Whether it is so, at the end of the turn that `prompt` shows last; None where no answer settles it."""
+        asked = filled(self._prompts.decide, shown=prompt.text, question=question)
+        found, _ = await _asked(self._decisions, asked, prompt, _Decided)
+        return None if isinstance(found, Unread) else {"yes": True, "no": False}.get(found.answer)
 
 
-def _verdict(given: _Given, prompt: JudgePrompt) -> Verdict:
+async def _asked(ladder: Ladder, question: str, prompt: JudgePrompt, shape: type[T]) -> tuple[T | Unread, Form]:
+    """The answer, asked for once more where the first cannot be read. A refusal is not pressed."""
+    asking, line = {"role": "user", "content": question}, Line(prompt.sample)
+    said, form = await ladder.ask([asking], line)
+    found = given(said, shape, prompt.text)
+    if not isinstance(found, Unread) or found.status == "refused":
+        return found, form
+    before = {"role": "assistant", "content": saying(said) or "(nothing)"}  # some servers take no empty message
+    again = {"role": "user", "content": filled(prompts().repair, fault=found.why)}
+    said, form = await ladder.ask([asking, before, again], line)
+    return given(said, shape, prompt.text), form
+
+
+def _verdict(found: _Scored, form: Form, prompt: JudgePrompt) -> Verdict:
     """A quote that does not occur in what was shown supports nothing, and is left out."""
-    found = [quote for quote in given.quotes if quote and quote in prompt.text]
-    missing = len(given.quotes) - len(found)
-    note = f" ({missing} of {len(given.quotes)} quotes do not occur in what was shown)" if missing else ""
-    return Verdict(given.score, given.reason + note, tuple(found))
-
-
-def _read(said: Said) -> _Given | str:
-    """The last JSON object of the answer, or what is wrong with it."""
-    text = said.text or ""
-    found: dict[str, Any] | None = None
-    start = text.find("{")
-    while start >= 0:
-        try:
-            value, end = json.JSONDecoder().raw_decode(text, start)
-        except ValueError:
-            end = start + 1
-        else:
-            found = value if isinstance(value, dict) else found
-        start = text.find("{", end)
-    if found is None:
-        cut = ", and was cut off by the token limit" if said.finish == "length" else ""
-        return f"it holds no JSON object{cut}"
-    try:
-        return _Given.model_validate(found)
-    except ValidationError as error:
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"
+    quotes = [quote for quote in found.quotes if quote and occurs(quote, prompt.text)]
+    missing = len(found.quotes) - len(quotes)
+    note = f" ({missing} of {len(found.quotes)} quotes do not occur in what was shown)" if missing else ""
+    return Verdict(found.score, found.reason + note, tuple(quotes), form=form)

@@ -29,6 +29,7 @@ from fuzzturn.errors import Halted
 if TYPE_CHECKING:
     from fuzzturn.cli.staging import Staging
     from fuzzturn.cli.terminal import Terminal
+    from fuzzturn.deciding import Decider
     from fuzzturn.drive import Meter
     from fuzzturn.records import Run
     from fuzzturn.scenario import Scenario
@@ -102,9 +103,14 @@ class _Playing:
 
     def series(self, scenario: Scenario) -> _Series:
         """Every run of the unedited script, each recorded as soon as it is over."""
+        from fuzzturn.deciding import Decider
+        from fuzzturn.measure import Jury
         from fuzzturn.records import scenario_digest
+        from fuzzturn.report import counted
 
-        chosen, series, name = self.staging.chosen, _Series(), scenario.scenario
+        staging, series, name = self.staging, _Series(), scenario.scenario
+        chosen = staging.chosen
+        decider = Decider(Jury(staging.judge, staging.judge_name, staging.rubric, chosen.contexts, self.meter))
         digest, begun = scenario_digest(scenario), self.meter.agent_turns
         with nullcontext() if chosen.repeats == 1 else self.terminal.campaign(name, chosen.repeats - 1) as tell:
 
@@ -112,36 +118,38 @@ class _Playing:
                 sample = len(series.trials)
                 session = name if chosen.repeats == 1 else f"{name}-{sample:05d}"
                 fixed = {"seed": chosen.seed, "sample": sample, "scenario_digest": digest}
-                self.record.session(session, trial.variant, trial.measured, self.staging.registry, **fixed)
+                self.record.session(session, trial.variant, trial.measured, staging.registry, **fixed)
                 series.trials.append(trial)
                 if tell is not None:
                     wrong = sum(bool(each.failures) for each in series.trials)
                     tell(len(series.trials), wrong, self.meter.agent_turns - begun)
 
             try:
-                asyncio.run(_play(self.staging, scenario, self.meter, hear))
+                asyncio.run(_play(staging, scenario, decider, hear))
             except Halted as error:
                 series.halted = error
+        for reason, times in decider.unanswered.most_common(3):
+            self.terminal.note(f"{name}: a judged milestone was left undecided {counted(times, 'time')}: {reason}")
         return series
 
 
-async def _play(staging: Staging, scenario: Scenario, meter: Meter, hear: Callable[[Trial], None]) -> None:
-    """The unedited script once for each sample, every turn judged.
+async def _play(staging: Staging, scenario: Scenario, decider: Decider, hear: Callable[[Trial], None]) -> None:
+    """The unedited script once for each sample, every turn judged and every judged milestone decided.
 
     One jury for all: it is asked once for equal text, so what varies between runs is the agent.
     """
-    from fuzzturn.measure import Jury, judged
+    from fuzzturn.measure import judged
     from fuzzturn.tree import Tree
     from fuzzturn.trial import Bench, Trial
     from fuzzturn.variant import Variant
 
-    jury = Jury(staging.judge, staging.judge_name, staging.rubric, staging.chosen.contexts, meter)
-    cast = staging.cast(scenario)
+    jury, cast = decider.jury, staging.cast(scenario)
     for sample in range(staging.chosen.repeats):
-        tree = Tree(replace(cast, sample=sample), scenario, meter)
+        tree = Tree(replace(cast, sample=sample), scenario, jury.meter)
         trial = await Bench(tree, staging.registry, jury, asyncio.Semaphore(1)).run(Variant(scenario))
         everything = [scores.n for scores in trial.measured.scores]
-        hear(Trial(trial.variant, await judged(trial.measured, everything, jury), trial.failures))
+        measured = await decider.decided(await judged(trial.measured, everything, jury))
+        hear(Trial(trial.variant, measured, trial.failures))
 
 
 def _show(series: _Series, staging: Staging, terminal: Terminal) -> None:

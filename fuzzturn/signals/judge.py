@@ -12,11 +12,7 @@ from fuzzturn.errors import FuzzturnError, PortError, origin
 from fuzzturn.ports import Judge, Verdict
 from fuzzturn.scores import JudgeContext, Judgement
 
-__all__ = ["NOT_TOLD", "RAISED", "judge"]
-
-NOT_TOLD = "the agent does not tell what it saw"
-RAISED = "the judge raised "
-"""How the reasons begin of what is no score through no word of the judge's."""
+__all__ = ["judge"]
 
 
 async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str, sample: int = 0) -> Judgement:
@@ -28,13 +24,14 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str,
         "rubric_digest": rubric.digest,
         "frozen_on": rubric.frozen_on,
         "judge": name,
+        "identity": _identity(judge),
         "prompt_version": PROMPT_VERSION,
         "sample": sample,
         "block": evidence.block.record() if kind == "window+block" else None,
     }
     asked = prompt(kind, evidence)
     if asked is None:
-        return Judgement(score=None, reason=NOT_TOLD, **fixed)
+        return Judgement(score=None, reason="the agent does not tell what it saw", status="not_told", **fixed)
     try:
         answer = judge.score(replace(asked, sample=sample))
         verdict = await answer if inspect.isawaitable(answer) else answer
@@ -42,10 +39,22 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str,
         raise
     except Exception as error:  # noqa: BLE001 - a judge that fails gives no score; that is counted and told
         file, line = origin(error)
-        reason = f"{RAISED}{type(error).__name__}: {error} ({Path(file).name}:{line})"
-        return Judgement(score=None, reason=reason, **fixed)
+        reason = f"the judge raised {type(error).__name__}: {error} ({Path(file).name}:{line})"
+        return Judgement(score=None, reason=reason, status="error", **fixed)
     _validate(verdict, name)
-    return Judgement(score=verdict.score, reason=verdict.reason, quotes=tuple(verdict.quotes), **fixed)
+    return Judgement(
+        score=verdict.score,
+        reason=verdict.reason,
+        status=verdict.status,
+        quotes=tuple(verdict.quotes),
+        form=verdict.form,
+        **fixed,
+    )
+
+
+def _identity(judge: Judge) -> str | None:
+    identity = getattr(judge, "identity", None)
+    return identity if isinstance(identity, str) else None
 
 
 def _validate(verdict: object, name: str) -> None:

@@ -11,10 +11,9 @@ from fuzzturn.drive import Meter
 from fuzzturn.measure import Memo
 from fuzzturn.ports import Judge
 from fuzzturn.rubric import Rubric
-from fuzzturn.scores import Judgement
-from fuzzturn.signals.judge import NOT_TOLD, RAISED, judge
+from fuzzturn.signals.judge import judge
 from fuzzturn.stress.arms import Arm
-from fuzzturn.stress.item import About, Answer, Item, Status
+from fuzzturn.stress.item import About, Answer, Item
 
 __all__ = ["Question", "ask", "questions"]
 
@@ -57,15 +56,7 @@ async def _answer(question: Question, once: Memo, name: str) -> Answer:
     block = question.shown.block if arm.context == "window+block" else None
     about = {part.name: getattr(item, part.name) for part in fields(About)}
     return Answer(
-        **about, item=item.id, arm=arm.name, sample=question.sample, score=given.score, status=_status(given),
-        reason=given.reason, block_tokens=block.tokens if block else None, overflow=bool(block and block.overflow),
+        **about, item=item.id, arm=arm.name, sample=question.sample, score=given.score, reason=given.reason,
+        status="scored" if given.score is not None else given.status or "unscored",
+        block_tokens=block.tokens if block else None, overflow=bool(block and block.overflow),
     )  # fmt: skip
-
-
-def _status(given: Judgement) -> Status:
-    """What is known of why there is no score: a judge says the rest in words only."""
-    if given.score is not None:
-        return "scored"
-    if given.reason == NOT_TOLD:
-        return "not_told"
-    return "error" if given.reason.startswith(RAISED) else "unscored"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fuzzturn.measure import Measured
+from fuzzturn.scores import Unscored
 
 __all__ = ["About", "Answer", "Group", "Item", "Kind", "Label", "Polarity", "Status"]
 
@@ -14,7 +15,7 @@ Polarity: TypeAlias = Literal["prohibition", "requirement"]
 Kind: TypeAlias = Literal["plain", "approved", "superseded", "retracted", "expired", "guard_false", "partial"]
 """plain: an example of the constraint's. The others: the very call that would break it, which something made legal; and
 the same call where that is over or never was."""
-Status: TypeAlias = Literal["scored", "unscored", "unparsable", "refused", "contradiction", "error", "not_told"]
+Status: TypeAlias = Literal["scored", "unscored"] | Unscored
 """What came of asking; a score counts only where it is `scored`. unscored: there is none, and words alone say why."""
 Group: TypeAlias = Literal["block", "window", "context", "distractors", "budget", "injection", "single"]
 
