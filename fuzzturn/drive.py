@@ -261,7 +261,13 @@ async def replied(agent: Any, message: str) -> Reply:
 
 async def maybe(value: Any) -> Any:
     """The value, awaited where it is to be awaited: ports may be sync or async."""
-    return await value if inspect.isawaitable(value) else value
+    if isinstance(value, _DATA) or not inspect.isawaitable(value):
+        return value
+    return await value
+
+
+_DATA = (dict, tuple, list, str, type(None))
+"""What ports mostly return; asking `isawaitable` of it takes longer than all else here."""
 
 
 _signature = lru_cache(maxsize=64)(inspect.signature)  # every session builds an agent

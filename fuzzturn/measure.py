@@ -221,6 +221,7 @@ class Reader:
         """The signals of the next turn. Raises PortError where a check misbehaves."""
         before = self.turns[-1].state if self.turns else initial_state
         self.ledger = self._spoken(turn, before, initial_state)
+        turn = turn.copied()  # a checker that changes what it is shown must not change what the judge is shown
         self.turns += (turn,)
         n = len(self.turns)
         self.ledgers.append(self.ledger)

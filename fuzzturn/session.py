@@ -212,6 +212,16 @@ class Turn:
         object.__setattr__(self, "text", "\n".join(said))
         object.__setattr__(self, "tool_calls", tuple([event for event in self.events if isinstance(event, ToolCall)]))
 
+    def copied(self) -> Turn:
+        """The same turn, its tool calls out of reach of whoever changes those."""
+        if not self.tool_calls:
+            return self
+        events = tuple([event.copied() if isinstance(event, ToolCall) else event for event in self.events])
+        return Turn(
+            n=self.n, id=self.id, user=self.user, events=events, state=self.state, time=self.time, auto=self.auto,
+            error=self.error,
+        )  # fmt: skip
+
     def seen_by(self, call: int | None) -> Sequence[Chat] | None:
         """The context of the model call that issued tool call number `call` (from 0); None = the turn's last one.
 

@@ -33,10 +33,10 @@ class Parts:
     played: float
     """Playing through a tree, snapshots of every turn included; the players' own time is in it."""
     signals: float
-    judge: float
-    """The fourth signal at every turn, in window+block; the judge itself takes no time."""
     records: float
-    """Writing sessions.jsonl and scores.jsonl, the judge's records included."""
+    """Writing sessions.jsonl and scores.jsonl."""
+    judge: float
+    """The fourth signal at every turn, in window+block, and its records; the judge itself takes no time."""
 
     @property
     def drive(self) -> float:
@@ -69,14 +69,15 @@ async def _parts(cast: Cast, variants: Sequence[Variant]) -> Parts:
     signals, measured = await _took(lambda: _measured(variants, sessions))
     judging, scored = await _took(lambda: _judged(measured, Steady()))
     with TemporaryDirectory() as folder:
-        writing = await _timed(lambda: _written(Path(folder), variants, scored))
+        writing = await _timed(lambda: _written(Path(folder), variants, measured))
+        writing_all = await _timed(lambda: _written(Path(folder), variants, scored))
     per_turn = 1e6 / turns
     return Parts(
         players=players * per_turn,
         played=playing * per_turn,
         signals=signals * per_turn,
-        judge=judging * per_turn,
         records=writing * per_turn,
+        judge=(judging + writing_all - writing) * per_turn,
     )
 
 

@@ -11,10 +11,11 @@ from dataclasses import replace
 
 from fuzzturn.checkers import CheckResult, SessionState
 from fuzzturn.errors import PortError
+from fuzzturn.ledger import Ledger
 from fuzzturn.registry import Registered, Registry
 from fuzzturn.scenario import Constraint
 from fuzzturn.scores import Adherence, Check, Visibility
-from fuzzturn.session import Message, ModelCall, ToolCall, Turn
+from fuzzturn.session import Chat, Message, ModelCall, ToolCall, Turn
 from fuzzturn.visibility import visibility
 
 __all__ = ["adherence"]
@@ -25,9 +26,6 @@ def adherence(turn: Turn, state: SessionState, registry: Registry, known_summari
     binding = state.ledger.binding
     if not binding:
         return Adherence(None)
-    if turn.tool_calls:  # a checker that changes what it is shown must not change what the judge is shown
-        turn = replace(turn, events=tuple([e.copied() if isinstance(e, ToolCall) else e for e in turn.events]))
-        state = replace(state, turns=(*state.turns[:-1], turn))
     checks = tuple(_check(constraint, turn, state, registry, known_summaries) for constraint in binding)
     return Adherence(sum(check.result.passed for check in checks) / len(checks), checks)
 
@@ -38,8 +36,23 @@ def _check(
     piece = registry.get("checker", constraint.checker)
     result = _run(piece, constraint, turn, state)
     call = None if result.passed else _failing_call(piece, constraint, turn, state)
-    each = tuple([visibility(constraint, c.context, known_summaries, state.ledger) for c in turn.model_calls])
+    each = _visibilities(constraint, turn, known_summaries, state.ledger)
     return Check(constraint.id, constraint.checker, result, call, _deciding(turn, call, each), each)
+
+
+def _visibilities(
+    constraint: Constraint, turn: Turn, known_summaries: Sequence[str], ledger: Ledger
+) -> tuple[Visibility, ...]:
+    """For each model call. One whose context goes on where the last one's ended has in view what that one had."""
+    found: list[Visibility] = []
+    last: Sequence[Chat] | None = None
+    for call in turn.model_calls:
+        if not (found and found[-1] == "verbatim" and last and call.context and call.context[: len(last)] == last):
+            found.append(visibility(constraint, call.context, known_summaries, ledger))
+        else:
+            found.append("verbatim")
+        last = call.context
+    return tuple(found)
 
 
 def _deciding(turn: Turn, call: int | None, seen: Sequence[Visibility]) -> Visibility:
