@@ -179,6 +179,19 @@ def test_the_same_file_is_loaded_once(project: Project) -> None:
     assert sys.modules[first.__name__] is first
 
 
+def test_a_folder_that_lies_elsewhere_is_content_as_well(project: Project, tmp_path: Path) -> None:
+    assert project.root is not None
+    for folder in ("strategies", "scenarios"):
+        here, there = project.root / folder, tmp_path / "shared" / folder
+        there.parent.mkdir(parents=True, exist_ok=True)
+        here.rename(there)
+        here.symlink_to(there)
+    assert project.load_strategies().names("operator") == ("drop",)
+    assert "mine" in project.load_scenarios_content().names("checker")
+    check = project.load_callable(f"{project.root}/scenarios/travel/checkers.py:check")
+    assert check is project.load_scenarios_content().get("checker", "mine").function
+
+
 def test_a_module_is_known_to_python_before_it_runs(project: Project) -> None:
     assert project.root is not None
     file = project.root / "scenarios" / "travel" / "frozen.py"

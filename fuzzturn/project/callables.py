@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from fuzzturn.errors import InputError, Problem, UnknownName
-from fuzzturn.project.content import load_module
+from fuzzturn.project.content import below, load_module
 
 __all__ = ["attribute", "load_callable"]
 
@@ -47,8 +47,8 @@ def attribute(module: ModuleType, name: str) -> Callable[..., Any]:
 def _from_file(file: Path, roots: Iterable[Path]) -> ModuleType:
     if not file.is_file():
         raise InputError(Problem(file=str(file), what="there is no such file", accepted=_FORMS))
-    folders = [(root, root.resolve() / content) for root in roots for content in _CONTENT]
-    within = (root for root, folder in folders if file.resolve().is_relative_to(folder))
+    places = ((root, below(root, file)) for root in roots)
+    within = (root for root, place in places if place is not None and place.parts[0] in _CONTENT)
     if (folder := str(file.resolve().parent)) not in sys.path:
         sys.path.append(folder)  # as for a script: an agent is seldom one file
     return load_module(next(within, file.parent), file)

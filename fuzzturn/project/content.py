@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ import fuzzturn
 from fuzzturn.errors import InputError, Problem
 from fuzzturn.registry import Registered, collect
 
-__all__ = ["load_module", "pieces", "starter_root"]
+__all__ = ["below", "load_module", "pieces", "starter_root"]
 
 
 def starter_root() -> Path:
@@ -40,9 +41,12 @@ def pieces(root: Path, folder: str) -> Iterator[Registered]:
 
 def load_module(root: Path, file: Path) -> ModuleType:
     """The module of a file below `root`; the same file is loaded once. Raises InputError where it fails to load."""
-    root, file = root.resolve(), file.resolve()
+    place, root = below(root, file), root.resolve()
+    if place is None:
+        raise ValueError(f"{file} is not below {root}")
+    file = root / place
     name = "_fuzzturn_" + hashlib.sha256(str(root).encode()).hexdigest()[:8]
-    *folders, stem = file.relative_to(root).with_suffix("").parts
+    *folders, stem = place.with_suffix("").parts
     if dotted := next((part for part in (*folders, stem) if "." in part), None):
         raise InputError(Problem(file=str(file), what=f"{dotted!r} has a dot", accepted="a name without dots"))
     _package(name, root)
@@ -50,6 +54,14 @@ def load_module(root: Path, file: Path) -> ModuleType:
         name = f"{name}.{folder}"
         _package(name, root.joinpath(*folders[:depth]))
     return _imported(f"{name}.{stem}", root, file)
+
+
+def below(root: Path, file: Path) -> Path | None:
+    """Where the file lies below `root`: as it is named, since a folder may be a link, or really. None = elsewhere."""
+    for base, path in ((os.path.abspath(root), os.path.abspath(file)), (root.resolve(), file.resolve())):
+        if Path(path).is_relative_to(base):
+            return Path(path).relative_to(base)
+    return None
 
 
 def _package(name: str, folder: Path) -> None:
