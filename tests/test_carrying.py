@@ -31,7 +31,6 @@ HOSTED = ("--agent", "litellm/desk", "--agent-option", "compaction=summary_keep_
 BEHIND_PROXY = ("--agent", "proxy", "--agent-option", "target=desk.py:build")
 JUDGE = ("--judge", "litellm/gullible")
 SEEN = ("--judge-context", "agent")
-NOBODY = ("--api-base", "http://127.0.0.1:9/v1")
 DESK = '''"""An agent over OpenAI's API that tells nothing and keeps four messages once there are many words."""
 
 import json
@@ -250,7 +249,7 @@ def test_the_runs_of_an_agent_that_does_not_repeat_itself_replay_as_they_went(
     assert (only.failing.n, len(only.samples)) == (5, 5)
     assert {call.sample for call in only.calls} == {*only.samples}
     moved(kept, elsewhere)
-    assert run(["replay", *BEHIND_PROXY, *NOBODY, "--judge", "none", "--offline"]) == 0
+    assert run(["replay", *BEHIND_PROXY, "--judge", "none", "--offline"]) == 0
     k = only.failing.k
     assert f"broken in {k} of 5 runs" in (out := capsys.readouterr().out)
     assert out.startswith("FAILING")

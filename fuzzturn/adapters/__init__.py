@@ -76,6 +76,10 @@ def _model(spec: str) -> str:
     return model
 
 
+_NOBODY = "http://offline.invalid/v1"
+"""Where no call goes: offline, all that is answered is answered from the record."""
+
+
 def _proxied(
     options: Mapping[str, str], access: Access, player: Callable[[str], Callable[..., Any]]
 ) -> Callable[..., Any]:
@@ -85,6 +89,8 @@ def _proxied(
     if not target or target == "proxy":
         what = "the agent proxy needs to know which agent it stands before"
         raise InputError(Problem(what=what, accepted="--agent-option target=<any other agent>"))
+    if not upstream and access.gateway.offline:
+        upstream = _NOBODY
     if not upstream:
         what = "the agent proxy needs to know where its agent's model is"
         raise InputError(Problem(what=what, accepted="--api-base or --agent-option upstream=http://…/v1"))
