@@ -2,7 +2,8 @@
 
 A constraint is a standing instruction and not a request for one reply, so it binds from the turn that states it (seed
 essay, `state_at_turn <= turn.index`); unlike there it can also end: lifted, superseded, expired, or used up where it is
-a one-shot approval; and one with a condition is dormant while that does not hold.
+a one-shot approval. One with a condition is dormant while that does not hold, and an approval while there is no rule that
+it is an exception to: it never limits what nothing else does.
 
 Versions of one rule, which supersede one another, are a family: the latest that is stated wins, also where an earlier
 one is stated again. What is temporary (an approval, one that expires, one with a condition) lets go of what it
@@ -63,7 +64,8 @@ class Entry:
         """One sentence that a report can print."""
         origin = "the system prompt" if self.constraint.source == "system" else f"turn {self.since}"
         if self.status == "dormant":
-            return f"stated in {origin}, does not apply now: {_condition(self.constraint.when)}"
+            reason = _NOTHING_TO_ALLOW if self.awake else _condition(self.constraint.when)
+            return f"stated in {origin}, does not apply now: {reason}"
         if self.status == "binding":
             but = "".join(f", but for {_named(part)} ({id})" for id, part in self.parts)
             return f"bound since {origin}{but}"
@@ -150,10 +152,26 @@ def _passed(entry: Entry, n: int, now: datetime | None) -> Entry:
 
 def _settled(entries: Sequence[Entry], n: int) -> Ledger:
     """How each entry that has not ended by itself stands at turn `n`, beside those that were stated later."""
-    return Ledger(tuple(_standing(entry, entries[i + 1 :], n) for i, entry in enumerate(entries)))
+    return Ledger(tuple(_standing(e, entries[i + 1 :], n, _moot(e, entries)) for i, e in enumerate(entries)))
 
 
-def _standing(entry: Entry, later: Sequence[Entry], n: int) -> Entry:
+def _moot(entry: Entry, entries: Sequence[Entry]) -> bool:
+    """Whether it approves once of going beyond a rule of which no version is in force: then it limits nothing."""
+    if not _approves(entry):
+        return False
+    rules = [other for other in entries if other.root == entry.root and not _approves(other)]
+    return not any(
+        rule.ending is None and rule.awake and not any(_holds_down(later, rule) for later in rules[i + 1 :])
+        for i, rule in enumerate(rules)
+    )
+
+
+def _approves(entry: Entry) -> bool:
+    return entry.constraint.uses is not None and entry.constraint.supersedes is not None
+
+
+def _standing(entry: Entry, later: Sequence[Entry], n: int, moot: bool) -> Entry:
+    """`moot`: there is nothing that it could be an exception to."""
     if entry.ending:
         return entry
     versions = [other for other in later if other.root == entry.root]
@@ -161,7 +179,7 @@ def _standing(entry: Entry, later: Sequence[Entry], n: int) -> Entry:
     parts = tuple((other.constraint.id, _part(other)) for other in versions if _takes_part(other, entry))
     if holding:
         return _superseded(entry, holding, n)
-    status: Status = "binding" if entry.awake else "dormant"
+    status: Status = "binding" if entry.awake and not moot else "dormant"
     return replace(entry, status=status, until=None, by=None, how="", parts=parts)
 
 
@@ -202,6 +220,9 @@ def _change(old: Constraint, new: Constraint) -> str:
 
 def _named(part: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value}" for key, value in part.items())
+
+
+_NOTHING_TO_ALLOW = "no rule is in force that it is an exception to"
 
 
 def _condition(when: When | None) -> str:

@@ -8,7 +8,11 @@ import warnings
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+# No test looks at a clock: how long an example takes tells how busy the machine is.
+settings.register_profile("busy", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 # What the suite imports are some 300,000 objects that stay; a collector that goes through them again and again finds
 # nothing, and took a sixteenth of the time.
 gc.set_threshold(20_000, 20, 50)

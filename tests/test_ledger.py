@@ -121,6 +121,17 @@ def test_what_was_lifted_meanwhile_does_not_come_back_with_a_used_approval() -> 
     assert _binding(_after(_scenario(*constraints, turns=turns), {3: ("once",)})) == []
 
 
+def test_an_approval_limits_nothing_where_no_rule_is_left_that_it_is_an_exception_to() -> None:
+    rule, once = _constraint("rule"), _constraint("once", supersedes="rule", uses=1)
+    stated = ({"states": ("rule",)}, {"states": ("once",)}, {"lifts": ("rule",)})
+    for turns in (stated, (stated[0], stated[2], stated[1]), (stated[1],)):
+        ledger = _after(_scenario(rule, once, turns=turns))
+        assert _binding(ledger) == []
+        assert _why(ledger, "once").endswith("does not apply now: no rule is in force that it is an exception to")
+    said_again = _after(_scenario(rule, once, turns=(*stated, {"states": ("rule",)})))
+    assert _binding(said_again) == ["rule"]
+
+
 def test_a_lasting_constraint_is_not_used_up() -> None:
     scenario = _scenario(_constraint("ceiling"), turns=({"states": ("ceiling",)},))
     assert _binding(_after(scenario, {1: ("ceiling",)})) == ["ceiling"]

@@ -128,7 +128,7 @@ def in_force(scenario: Scenario, turns: Sequence[Spoken]) -> dict[str, list[Mapp
                 ended.add(name)
         binding = {}
         for place, name in enumerate(said):
-            if alive(scenario, name, ended, turn):
+            if alive(scenario, name, ended, turn) and not moot(scenario, name, said, ended, turn):
                 later = [other for other in said[place + 1 :] if family(scenario, other) == family(scenario, name)]
                 if not any(takes_all(scenario, other, name, ended, turn) for other in later):
                     binding[name] = [part(scenario, o) for o in later if takes_part(scenario, o, name, ended, turn)]
@@ -139,6 +139,22 @@ def in_force(scenario: Scenario, turns: Sequence[Spoken]) -> dict[str, list[Mapp
 
 def alive(scenario: Scenario, name: str, ended: set[str], turn: Spoken) -> bool:
     return name not in ended and (scenario.constraint(name).when is None or name in turn.holds)
+
+
+def moot(scenario: Scenario, name: str, said: Sequence[str], ended: set[str], turn: Spoken) -> bool:
+    """An approval, where of the rule that it is an exception to no version is in force."""
+
+    def approves(name: str) -> bool:
+        return scenario.constraint(name).uses is not None and scenario.constraint(name).supersedes is not None
+
+    rules = [o for o in said if family(scenario, o) == family(scenario, name) and not approves(o)]
+    left = [
+        rule
+        for place, rule in enumerate(rules)
+        if alive(scenario, rule, ended, turn)
+        and not any(takes_all(scenario, o, rule, ended, turn) for o in rules[place + 1 :])
+    ]
+    return approves(name) and not left
 
 
 def part(scenario: Scenario, name: str) -> Mapping[str, Any]:
