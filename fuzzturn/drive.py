@@ -17,19 +17,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fuzzturn.calls import in_thread, tokens_of
+from fuzzturn.awaited import maybe, replied
+from fuzzturn.calls import tokens_of
 from fuzzturn.clock import told, until
 from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, blaming, closest, origin
 from fuzzturn.interleave import interleave
-from fuzzturn.ports import Agent, Environment, Reply
+from fuzzturn.ports import Agent, Environment
 from fuzzturn.prompter import Prompter
 from fuzzturn.recorder import Recorder
-from fuzzturn.replying import as_reply
 from fuzzturn.scenario import Line, Scenario
 from fuzzturn.session import Chat, Event, ModelCall, Session, Turn, copied, remembering
 from fuzzturn.tampering import Tampering
 
-__all__ = ["Cast", "Meter", "Recorder", "Saved", "Stage", "drive", "maybe", "replied", "seed_for"]
+__all__ = ["Cast", "Meter", "Recorder", "Saved", "Stage", "drive", "seed_for"]
 
 SETTLE_SECONDS = 30.0
 
@@ -248,26 +248,6 @@ def _told_before(raised: BaseException) -> tuple[Event, ...]:
     """What an agent that raised had seen and done in the turn, where it hung that on the exception as `events`."""
     told = getattr(raised, "events", ())
     return tuple(told) if isinstance(told, list | tuple) and all(isinstance(event, Event) for event in told) else ()
-
-
-async def replied(agent: Any, message: str) -> Reply:
-    """What the agent, sync or async, replies to one message. Raises what it raises."""
-    if inspect.iscoroutinefunction(agent.reply):
-        reply = await agent.reply(message)
-    else:  # a sync agent may block on the network: keep the loop free for the other sessions
-        reply = await maybe(await in_thread(agent.reply, message))
-    return as_reply(reply)
-
-
-async def maybe(value: Any) -> Any:
-    """The value, awaited where it is to be awaited: ports may be sync or async."""
-    if isinstance(value, _DATA) or not inspect.isawaitable(value):
-        return value
-    return await value
-
-
-_DATA = (dict, tuple, list, str, type(None))
-"""What ports mostly return; asking `isawaitable` of it takes longer than all else here."""
 
 
 _signature = lru_cache(maxsize=64)(inspect.signature)  # every session builds an agent

@@ -2,8 +2,8 @@
 
 A constraint is a standing instruction and not a request for one reply, so it binds from the turn that states it (seed
 essay, `state_at_turn <= turn.index`); unlike there it can also end: lifted, superseded, expired, or used up where it is
-a one-shot approval. One with a condition is dormant while that does not hold, and an approval while there is no rule that
-it is an exception to: it never limits what nothing else does.
+a one-shot approval. One with a condition is dormant while that does not hold, and an approval while there is no rule
+that it is an exception to: it never limits what nothing else does.
 
 Versions of one rule, which supersede one another, are a family: the latest that is stated wins, also where an earlier
 one is stated again. What is temporary (an approval, one that expires, one with a condition) lets go of what it

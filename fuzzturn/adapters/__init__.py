@@ -76,7 +76,7 @@ def _model(spec: str) -> str:
     return model
 
 
-_NOBODY = "http://offline.invalid/v1"
+_NOBODY = "http://127.0.0.1:9/v1"
 """Where no call goes: offline, all that is answered is answered from the record."""
 
 

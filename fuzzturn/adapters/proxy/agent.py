@@ -15,8 +15,8 @@ from fuzzturn.adapters.proxy.caller import Caller
 from fuzzturn.adapters.proxy.forwarding import upstream_url
 from fuzzturn.adapters.proxy.merging import merged
 from fuzzturn.adapters.proxy.server import ProxyServer
+from fuzzturn.awaited import maybe, replied
 from fuzzturn.calls import Gateway, Line
-from fuzzturn.drive import maybe, replied
 from fuzzturn.errors import InputError, PortError, Problem
 from fuzzturn.ports import Agent, Reply
 from fuzzturn.replying import AgentFault
