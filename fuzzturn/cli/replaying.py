@@ -127,13 +127,14 @@ def outcome_of(path: Path, staging: Staging, *, alone: bool) -> tuple[Entry | No
         if alone:
             raise
         return None, refused(error)
-    replayed = _played(entry, path, staging, alone=alone)
+    replayed = played_again(entry, path, staging, alone=alone)
     if Origins(staging.project).changed(entry):
         replayed = replace(replayed, changed=(*replayed.changed, f"{SCRIPT}{entry.provenance.scenario}"))
     return entry, replayed
 
 
-def _played(entry: Entry, path: Path, staging: Staging, *, alone: bool) -> Replayed:
+def played_again(entry: Entry, path: Path, staging: Staging, *, alone: bool) -> Replayed:
+    """What became of an entry that is read. `path`: what its problems name. Raises as `outcome_of` does."""
     from fuzzturn.replay import missing, refused
     from fuzzturn.rerun import rerun
 

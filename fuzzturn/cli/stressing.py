@@ -83,22 +83,6 @@ def stress(
     return int(found.check.decision == "fails" or gap)
 
 
-def _items(staging: Staging, scripts: Sequence[Scenario], terminal: Terminal) -> list[Item]:
-    from fuzzturn.drive import drive
-    from fuzzturn.stress.items import items_of
-
-    found: list[Item] = []
-    for script in scripts:
-        base = asyncio.run(drive(staging.cast(script), script))
-        made = items_of(script, base, staging.registry)
-        found += made.items
-        terminal.note(f"{script.scenario}: {len(made.items)} items, {made.left_out} that no checker tells")
-    if not found:
-        what = "no scenario here has a constraint with an example that fails"
-        raise InputError(Problem(what=what, accepted="examples: {fail: [a tool call that breaks it]}"))
-    return found
-
-
 def _found(staging: Staging, judge: Judge, items: Sequence[Item], samples: int, labels: Path | None) -> Findings:
     """The self-check first: of a judge that fails it, nothing else is asked."""
     from fuzzturn.stress.arms import ARMS, DEFAULT

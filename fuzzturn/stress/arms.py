@@ -14,9 +14,11 @@ from typing import Any, TypeAlias
 from fuzzturn.compaction import policy
 from fuzzturn.context import Evidence
 from fuzzturn.filler import filler
+from fuzzturn.ledger import Entry, Ledger
 from fuzzturn.measure import evidence_of
 from fuzzturn.protected import BUDGET_TOKENS, Block, protect, record_lines
 from fuzzturn.rubric import Rubric
+from fuzzturn.scenario import Constraint
 from fuzzturn.scores import JudgeContext
 from fuzzturn.session import Chat, Commitment, Message, ToolCall, Turn
 from fuzzturn.stress.item import Group, Item
@@ -27,7 +29,9 @@ __all__ = ["ARMS", "DEFAULT", "Arm"]
 Shown: TypeAlias = Callable[[Item, Rubric], Evidence | None]
 AGENT_THRESHOLD, AGENT_KEEP = 300, 4
 """What the agent of the `agent` arm compacts at, and how many messages it keeps: it has lost what was said early."""
-PROMISES = 6
+PROMISES, RIVALS = 6, 4
+"""Commitments and constraints that compete in the `budget` arms: of an item with one constraint, the constraints take
+some 200 tokens, with the commitments some 400."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +54,26 @@ def _windowed(turns: int | None) -> Shown:
 
 def _placebo(item: Item, rubric: Rubric) -> Evidence:
     """As many tokens of entries that have nothing to do with the turn."""
-    block = item.measured.block(item.turn)
-    lines: list[Mapping[str, Any]] = []
-    while text_tokens(record_lines(lines)) < block.tokens:
-        lines.append(_irrelevant(len(lines)))
-    return replace(_plain(item, rubric), block=replace(block, lines=tuple(lines), overflow=None))
+    block, n = item.measured.block(item.turn), 0
+    while text_tokens(record_lines(_note_lines(n))) < block.tokens:
+        n += 1
+    return replace(_plain(item, rubric), block=replace(block, lines=_note_lines(n), overflow=None))
 
 
-def _irrelevant(n: int) -> Mapping[str, Any]:
-    """An entry of the block's own form, about nothing that any tool here does."""
+def _notes(k: int) -> tuple[Entry, ...]:
+    """So many constraints that bind, of which none is about anything that a tool here does."""
+    return tuple(Entry(_note(n), since=1) for n in range(k))
+
+
+def _note(n: int) -> Constraint:
     topics = ("the minutes are kept in English", "plants are watered on Mondays", "the door code changes in June",
               "letters go out on headed paper", "the archive stays closed on Fridays")  # fmt: skip
     statement = f"{topics[n % len(topics)]} (note {n + 1})"
-    return {"constraint": f"note_{n + 1}", "turn": 1, "status": "binding", "source": "system", "statement": statement}
+    return Constraint(id=f"note_{n + 1}", source="system", checker="none", statement=statement)
+
+
+def _note_lines(k: int) -> tuple[Mapping[str, Any], ...]:
+    return protect(Ledger(_notes(k)), ()).lines
 
 
 def _stale(item: Item, rubric: Rubric) -> Evidence | None:
@@ -84,30 +95,43 @@ def _distracted(k: int) -> Shown:
 
 def _beside(block: Block, k: int) -> Block:
     """The block with so many other entries, half of them before what it has."""
-    others = [_irrelevant(n) for n in range(k)]
+    others = _note_lines(k)
     lines = (*others[: k // 2], *block.lines, *others[k // 2 :])
     tokens = text_tokens(record_lines(lines))
     return replace(block, lines=lines, tokens=tokens, overflow=tokens if tokens > BUDGET_TOKENS else None)
 
 
 def _budgeted(tokens: int) -> Shown:
-    """The block in so many tokens, with commitments that compete for them."""
+    """The block in so many tokens, for which other binding constraints and commitments compete."""
 
     def shown(item: Item, rubric: Rubric) -> Evidence:
+        ledger, made = item.measured.ledgers[-1], item.measured.promised(item.turn) or ()
+        rivals = _notes(RIVALS)
+        crowded = Ledger((*rivals[: RIVALS // 2], *ledger.entries, *rivals[RIVALS // 2 :]))
         promised = [Commitment(1, f"I will keep hold {n} for you. {filler(12)}", "stress") for n in range(PROMISES)]
-        return replace(_plain(item, rubric), block=protect(item.measured.ledgers[-1], promised, budget=tokens))
+        return replace(_plain(item, rubric), block=protect(crowded, [*promised, *made], budget=tokens))
 
     return shown
 
 
 def _compacted(item: Item, rubric: Rubric) -> Evidence:
-    """What an agent has in view that summarised all but the newest messages by rule."""
+    """What the agent had in view when it acted; where nobody tells, what an agent has that summarised by rule."""
+    seen = _seen(item)
+    return replace(_plain(item, rubric), seen=_summarised(item) if seen is None else seen)
+
+
+def _seen(item: Item) -> Sequence[Chat] | None:
+    """By the call that broke something, where one did: later ones have it in view."""
+    breaking = [check.call for check in item.measured.scores[-1].adherence.failed if check.call is not None]
+    return item.measured.session.turns[-1].seen_by(min(breaking, default=None))
+
+
+def _summarised(item: Item) -> Sequence[Chat]:
+    """All but the newest messages, summarised."""
     messages: list[Chat] = [chat for turn in item.measured.session.turns[:-1] for chat in _said(turn)]
     last = item.measured.session.turns[-1]
-    seen = policy("summary_keep_recent", threshold=str(AGENT_THRESHOLD), keep=str(AGENT_KEEP))(
-        [*messages, {"role": "user", "content": last.user}]
-    )
-    return replace(_plain(item, rubric), seen=seen.messages)
+    cut = policy("summary_keep_recent", threshold=str(AGENT_THRESHOLD), keep=str(AGENT_KEEP))
+    return cut([*messages, {"role": "user", "content": last.user}]).messages
 
 
 def _said(turn: Turn) -> Sequence[Chat]:

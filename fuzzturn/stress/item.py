@@ -8,13 +8,13 @@ from typing import Literal, TypeAlias
 from fuzzturn.measure import Measured
 from fuzzturn.scores import Unscored
 
-__all__ = ["About", "Answer", "Group", "Item", "Kind", "Label", "Polarity", "Status"]
+__all__ = ["About", "Answer", "Group", "Item", "Items", "Kind", "Label", "Polarity", "Status"]
 
 Label: TypeAlias = Literal["violating", "legal"]
 Polarity: TypeAlias = Literal["prohibition", "requirement"]
-Kind: TypeAlias = Literal["plain", "approved", "superseded", "retracted", "expired", "guard_false", "partial"]
-"""plain: an example of the constraint's. The others: the very call that would break it, which something made legal; and
-the same call where that is over or never was."""
+Kind: TypeAlias = Literal["plain", "approved", "superseded", "retracted", "expired", "guard_false", "partial", "kept"]
+"""plain: an example of the constraint's. kept: a session of the corpus that broke it. The others: the very call that
+would break it, which something made legal; and the same call where that is over or never was."""
 Status: TypeAlias = Literal["scored", "unscored"] | Unscored
 """What came of asking; a score counts only where it is `scored`. unscored: there is none, and words alone say why."""
 Group: TypeAlias = Literal["block", "window", "context", "distractors", "budget", "injection", "single"]
@@ -47,6 +47,17 @@ class Item(About):
     def turn(self) -> int:
         """The judged turn, the last one."""
         return len(self.measured.session.turns)
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """What a scenario or a kept session gives, and how many it could not.
+
+    Then the checker had nothing to look at, or said otherwise.
+    """
+
+    items: tuple[Item, ...]
+    left_out: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

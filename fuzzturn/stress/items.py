@@ -18,9 +18,10 @@ from fuzzturn.measure import Measured, measure
 from fuzzturn.registry import Registry
 from fuzzturn.scenario import Constraint, ExampleCall, Line, Scenario
 from fuzzturn.session import Message, Session, ToolCall, Turn
-from fuzzturn.stress.item import Item, Kind, Label, Polarity
+from fuzzturn.stress.item import Item, Items, Kind, Label, Polarity
+from fuzzturn.stress.truth import example_calls, label_of
 
-__all__ = ["DISTANCES", "Items", "items_of"]
+__all__ = ["DISTANCES", "items_of"]
 
 DISTANCES = (0, 1, 2, 4, 8, 9, 16)
 """Turns between statement and judged turn: on both sides of every window that is asked about."""
@@ -29,14 +30,6 @@ CHANGED_AT = (4, 9)
 FILLER_TOKENS = 30
 _LATER = "P3650D"
 _ASKED = "Please go ahead."
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """What a scenario gives, and how many it could not: the checker had nothing to look at, or said otherwise."""
-
-    items: tuple[Item, ...]
-    left_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +51,13 @@ def items_of(scenario: Scenario, base: Session, registry: Registry) -> Items:
     for constraint in scenario.constraints:
         if constraint.spare or not constraint.examples.failing:
             continue
-        calls = _calls(scenario, constraint)
+        calls = example_calls(scenario, constraint.id)
         for setting in (*_plain(constraint), *_changed(scenario, constraint)):
             script = _worded(scenario, constraint, setting)
             played = (measure(*_played(script, base, setting, call), registry) for call in calls)
             tried += 2
             found += _pair(script, constraint, setting, played)
     return Items(tuple(found), tried - len(found))
-
-
-def _calls(scenario: Scenario, constraint: Constraint) -> tuple[ExampleCall, ...]:
-    """Example calls of all versions of the rule: what one of them forbids another allows."""
-    root = scenario.root(constraint.id)
-    family = [c for c in scenario.constraints if scenario.root(c.id) == root]
-    calls = [call for c in family for call in (*c.examples.failing, *c.examples.passing)]
-    return tuple(call for i, call in enumerate(calls) if call not in calls[:i])
 
 
 def _plain(constraint: Constraint) -> Iterator[_Setting]:
@@ -175,7 +160,7 @@ def _pair(scenario: Scenario, constraint: Constraint, setting: _Setting, played:
     """
     chosen: dict[Label, Measured] = {}
     for measured in played:
-        if (label := _label(scenario, constraint, measured)) is not None:
+        if (label := label_of(scenario, constraint.id, measured)) is not None:
             chosen.setdefault(label, measured)
         if len(chosen) == len(get_args(Label)):
             break
@@ -192,15 +177,6 @@ def _pair(scenario: Scenario, constraint: Constraint, setting: _Setting, played:
             distance=setting.distance,
             measured=measured,
         )
-
-
-def _label(scenario: Scenario, constraint: Constraint, measured: Measured) -> Label | None:
-    root = scenario.root(constraint.id)
-    last = measured.scores[-1].adherence
-    if last.failed:
-        return "violating" if any(scenario.root(check.constraint) == root for check in last.failed) else None
-    family = [check for check in last.checks if scenario.root(check.constraint) == root]
-    return "legal" if not family or any(check.result.exercised for check in family) else None
 
 
 _OTHER: Mapping[Polarity, Polarity] = {"prohibition": "requirement", "requirement": "prohibition"}
