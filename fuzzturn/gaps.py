@@ -64,7 +64,7 @@ def gaps_of(block: Block, ledger: Ledger) -> Iterator[tuple[str, str | None, str
         yield OVERFLOW, None, f"constraints alone take {block.overflow} of {BUDGET_TOKENS} tokens"
     for promise in block.left_out:
         yield LEFT_OUT, None, f"left out: {promise.text}"
-    listed = {line["constraint"]: line for line in block.lines if "constraint" in line}
+    listed = {line["constraint"]: line for line in _as_read(block) if isinstance(line.get("constraint"), str)}
     for entry in ledger.entries:
         constraint = entry.constraint
         line = listed.get(constraint.id, {})
@@ -75,6 +75,17 @@ def gaps_of(block: Block, ledger: Ledger) -> Iterator[tuple[str, str | None, str
             told = f"{constraint.id} has ended ({entry.status}), and the block lists it as binding"
             yield ENDED, constraint.id, told
         yield from _unreadable(constraint.id, constraint.statement, line)
+
+
+def _as_read(block: Block) -> Iterator[Mapping[str, Any]]:
+    """The block as a judge reads it: what a statement makes of its line, or of the next one, is in it."""
+    for line in record_lines(block.lines).splitlines():
+        try:
+            read = json.loads(line)
+        except ValueError:  # no record at all, so whatever it was to say is missing
+            continue
+        if isinstance(read, dict):
+            yield read
 
 
 def _unreadable(id: str, statement: str, line: Mapping[str, Any]) -> Iterator[tuple[str, str | None, str]]:

@@ -23,8 +23,9 @@ from fuzzturn.stress.compared import compare
 from fuzzturn.stress.figures import figures
 from fuzzturn.stress.item import Answer
 from fuzzturn.stress.labels import agreement
+from fuzzturn.stress.page import WIDTH
 from fuzzturn.stress.selfcheck import self_check
-from fuzzturn.stress.told import WIDTH, Findings, told, told_json
+from fuzzturn.stress.told import Findings, told, told_json
 
 DISTANCES = (0, 1, 2, 4, 8, 9, 16)
 ARMS = ("default", "block off")

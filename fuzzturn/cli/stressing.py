@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -22,7 +23,7 @@ from fuzzturn.cli.options import (
     WorkersOption,
     choose,
 )
-from fuzzturn.errors import InputError, Problem
+from fuzzturn.errors import InputError, Problem, closest
 
 if TYPE_CHECKING:
     from fuzzturn.cli.staging import Staging
@@ -37,9 +38,16 @@ SEARCH_SESSIONS = 100
 
 
 def stress(
-    scenarios: Annotated[list[str] | None, typer.Argument(help="scenario files or names; default: all")] = None,
+    given: Annotated[
+        list[str] | None, typer.Argument(metavar="NAMES...", help="scenarios, corpus files; default: all of both")
+    ] = None,
     judge: JudgeOption = None,
+    arms: Annotated[
+        list[str] | None,
+        typer.Option("--arms", help="groups of arms beside the default; repeatable, or with commas; default: all"),
+    ] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="answers of the judge to each question")] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would be asked, and ask no judge")] = False,
     labels: Annotated[
         Path | None, typer.Option("--labels", help="CSV or YAML of item ids and people's labels, to be held against it")
     ] = None,
@@ -56,26 +64,31 @@ def stress(
 ) -> int:
     """Ask a judge about turns whose truth a checker tells, in every context; 1 where it measures nothing.
 
-    Example: fuzzturn stress lisbon_changes --judge reference
+    Example: fuzzturn stress lisbon_changes --judge reference --arms block,window
     """
+    from fuzzturn.cli.asked import items, subjects
     from fuzzturn.cli.staging import Staging
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.project import find_project
     from fuzzturn.records import write_json
     from fuzzturn.stress.told import told, told_json
 
+    wanted = _arms(arms)
     project = find_project()
-    given = {"agent": agent, "agent_option": agent_option, "judge": judge, "rubric": rubric, "seed": seed,
-             "workers": workers, "api_base": api_base, "offline": offline}  # fmt: skip
-    staging = Staging(project, choose(given, project.config, ("window+block",)), out)
+    options = {"agent": agent, "agent_option": agent_option, "judge": judge, "rubric": rubric, "seed": seed,
+               "workers": workers, "api_base": api_base, "offline": offline}  # fmt: skip
+    staging = Staging(project, choose(options, project.config, ("window+block",)), out)
     terminal = Terminal(staging.redaction)
-    scripts = staging.scenarios(scenarios)
     if search:
-        return _search(staging, scripts, terminal)
+        return _search(staging, staging.scenarios(given), terminal)
     if staging.judge is None:
         raise InputError(Problem(what="--judge none", accepted="the judge that is to be stressed"))
-    items = _items(staging, scripts, terminal)
-    found = _found(staging, staging.judge, items, repeats, labels)
+    plan = _Plan(items(staging, subjects(staging, given or [], terminal), terminal), wanted, repeats)
+    for line in _foretold(plan, staging):
+        (terminal.say if dry_run else terminal.note)(line)
+    if dry_run:
+        return 0
+    found = _found(staging, staging.judge, plan, labels)
     terminal.say(told(found))
     if json_file is not None:
         write_json(json_file, told_json(found), staging.redaction)
@@ -83,38 +96,90 @@ def stress(
     return int(found.check.decision == "fails" or gap)
 
 
-def _found(staging: Staging, judge: Judge, items: Sequence[Item], samples: int, labels: Path | None) -> Findings:
-    """The self-check first: of a judge that fails it, nothing else is asked."""
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a judge is asked: every item in every arm, so many times."""
+
+    items: Sequence[Item]
+    arms: Sequence[Arm]
+    """The default first."""
+    samples: int
+
+
+def _arms(given: Sequence[str] | None) -> list[Arm]:
+    """The arms of the groups given, all where none is; the default is always one. Raises InputError."""
     from fuzzturn.stress.arms import ARMS, DEFAULT
+    from fuzzturn.stress.item import Group
+
+    known: tuple[Group, ...] = get_args(Group)
+    names = [name.strip() for text in given or () for name in text.split(",")]
+    problems = [
+        Problem(what=f"no group of arms is called {name!r}", accepted=closest(name, known))
+        for name in names
+        if name not in known
+    ]
+    if problems:
+        raise InputError(problems)
+    return [arm for arm in ARMS if arm is DEFAULT or not names or arm.group in names]
+
+
+def _foretold(plan: _Plan, staging: Staging) -> Iterator[str]:
+    """What asking takes, of the default arm and of all."""
+    from fuzzturn.report import counted
+    from fuzzturn.stress.asking import costs, questions
+
+    items, arms = counted(len(plan.items), "item"), counted(len(plan.arms), "arm")
+    first, all_ = (
+        costs(questions(plan.items, some, plan.samples, staging.rubric)) for some in (plan.arms[:1], plan.arms)
+    )
+    yield (
+        f"{staging.judge_name}: {items} in {arms}, {counted(plan.samples, 'answer')} each: "
+        f"{counted(all_.questions, 'question')}, of which {all_.texts} are different texts, asked once each "
+        f"({all_.tokens} prompt tokens, and what the judge adds)"
+    )
+    if len(plan.arms) > 1:
+        yield (
+            f"the default arm first: {counted(first.questions, 'question')}, {first.texts} different texts "
+            f"({first.tokens} prompt tokens); of a judge that fails the self-check no more is asked"
+        )
+
+
+def _found(staging: Staging, judge: Judge, plan: _Plan, labels: Path | None) -> Findings:
+    """The self-check first: of a judge that fails it, nothing else is asked."""
+    from fuzzturn.drive import Meter
+    from fuzzturn.measure import Memo
     from fuzzturn.stress.blocking import block_figure
     from fuzzturn.stress.blocks import blocks
+    from fuzzturn.stress.budgets import budgets
     from fuzzturn.stress.compared import compare
     from fuzzturn.stress.figures import figures
     from fuzzturn.stress.labels import agreement, load_labels
     from fuzzturn.stress.selfcheck import self_check
     from fuzzturn.stress.told import Findings
 
-    opinions = load_labels(labels, {item.id for item in items}) if labels is not None else None
-    default = _asked(staging, judge, items, [DEFAULT], samples)
+    opinions = load_labels(labels, {item.id for item in plan.items}) if labels is not None else None
+    once, first = Memo(judge, Meter()), plan.arms[:1]
+    default = _answers(staging, once, replace(plan, arms=first))
     check = self_check(default)
-    rest = [arm for arm in ARMS if arm is not DEFAULT] if check.decision != "fails" else []
-    answers = [*default, *_asked(staging, judge, items, rest, samples)]
-    against = [arm.name for arm in rest if arm.group == "block"]
+    rest = plan.arms[1:] if check.decision != "fails" else []
+    answers = [*default, *_answers(staging, once, replace(plan, arms=rest))]
+    names = [arm.name for arm in (*first, *rest)]
     return Findings(
         judge=staging.judge_name,
         check=check,
-        figures=figures(answers, [DEFAULT.name, *(arm.name for arm in rest)]),
-        compared=[compare(answers, DEFAULT.name, name) for name in against],
-        blocks=blocks(map(block_figure, items)),
+        figures=figures(answers, names),
+        compared=[compare(answers, names[0], arm.name) for arm in rest if arm.group == "block"],
+        budgets=budgets(answers, names),
+        blocks=blocks(map(block_figure, plan.items)),
         agreement=agreement(opinions, default) if opinions is not None else None,
     )
 
 
-def _asked(staging: Staging, judge: Judge, items: Sequence[Item], arms: Sequence[Arm], samples: int) -> list[Answer]:
+def _answers(staging: Staging, judge: Judge, plan: _Plan) -> list[Answer]:
     from fuzzturn.stress.asking import ask, questions
 
-    asked = list(questions(items, arms, samples, staging.rubric))
-    return asyncio.run(ask(asked, judge, staging.judge_name, staging.chosen.workers))
+    every = list(questions(plan.items, plan.arms, plan.samples, staging.rubric))
+    return asyncio.run(ask(every, judge, staging.judge_name, staging.chosen.workers))
 
 
 def _search(staging: Staging, scripts: Sequence[Scenario], terminal: Terminal) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
-from fuzzturn.context import Evidence
+from fuzzturn.context import Evidence, prompt
 from fuzzturn.drive import Meter
 from fuzzturn.measure import Memo
 from fuzzturn.ports import Judge
@@ -14,8 +14,9 @@ from fuzzturn.rubric import Rubric
 from fuzzturn.signals.judge import judge
 from fuzzturn.stress.arms import Arm
 from fuzzturn.stress.item import About, Answer, Item
+from fuzzturn.tokens import text_tokens
 
-__all__ = ["Question", "ask", "questions"]
+__all__ = ["Cost", "Question", "ask", "costs", "questions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,36 @@ def questions(items: Sequence[Item], arms: Sequence[Arm], samples: int, rubric: 
                 yield from (Question(item, arm, shown, sample) for sample in range(samples))
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What asking takes."""
+
+    questions: int
+    """An item in an arm in a sample each."""
+    texts: int
+    """Different ones among their texts, each sample apart: so often a judge is asked."""
+    tokens: int
+    """Prompt tokens of these texts; what a judge adds to them is its own."""
+
+
+def costs(asked: Iterable[Question]) -> Cost:
+    """What these questions take together. Nobody is asked."""
+    count, sizes = 0, dict[tuple[str, int], int]()
+    for question in asked:
+        count += 1
+        if (given := prompt(question.arm.context, question.shown)) is not None:
+            sizes[given.text, question.sample] = text_tokens(given.text)
+    return Cost(count, len(sizes), sum(sizes.values()))
+
+
 async def ask(asked: Sequence[Question], judge: Judge, name: str, workers: int = 1) -> list[Answer]:
     """The answers, in the order of the questions. `workers` bounds how many are asked at once, and nothing else.
 
-    Equal texts of one sample are asked once: two arms may show an item alike.
+    Equal texts of one sample are asked once: two arms may show an item alike. A `Memo` as the judge remembers what it
+    was asked by an earlier call.
     """
-    once, slots = Memo(judge, Meter()), asyncio.Semaphore(workers)
+    once = judge if isinstance(judge, Memo) else Memo(judge, Meter())
+    slots = asyncio.Semaphore(workers)
 
     async def one(question: Question) -> Answer:
         async with slots:
@@ -59,4 +84,5 @@ async def _answer(question: Question, once: Memo, name: str) -> Answer:
         **about, item=item.id, arm=arm.name, sample=question.sample, score=given.score, reason=given.reason,
         status="scored" if given.score is not None else given.status or "unscored",
         block_tokens=block.tokens if block else None, overflow=bool(block and block.overflow),
+        left_out=len(block.left_out) if block else 0,
     )  # fmt: skip

@@ -10,6 +10,8 @@ from fuzzturn.stress.shares import CLUSTERS_MIN, all_needed
 
 __all__ = ["WANTED", "claims"]
 
+CONTROL = "agent context"
+"""The arm in which every judge is expected to be blind."""
 WANTED = 0.98
 """The share that one would like to claim of a judge that made no mistake."""
 
@@ -20,6 +22,7 @@ def claims(figures: Figures, compared: Sequence[Comparison]) -> list[str]:
     if figures.arms:
         name, cell = next(iter(figures.arms.items()))
         found += _flawless(name, cell)
+    found += _uncontrolled(figures)
     found += _unsure(compared)
     found += _beyond(figures.overall)
     return found
@@ -33,6 +36,13 @@ def _flawless(name: str, cell: Cell) -> Iterator[str]:
         elif share.k == share.n and share.low < WANTED:
             shows = f"{share.items} of {share.items} {what} shows >= {_down(share.low)}"
             yield f"{name}: {shows}; {all_needed(WANTED)} of {all_needed(WANTED)} would show >= {WANTED}"
+
+
+def _uncontrolled(figures: Figures) -> Iterator[str]:
+    """Shown what the agent has in view, a judge has to be blind where that lacks the constraint."""
+    control = figures.arms.get(CONTROL)
+    if control is not None and control.blind is not None and not control.blind.k:
+        yield f"{CONTROL}: blind to none of {control.blind.items}, so nothing of what a lost constraint does to it"
 
 
 def _unsure(compared: Sequence[Comparison]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Figures: how blind a judge is, from its answers: in every arm, and at every distance in it.
+"""Figures: how blind a judge is, from its answers: in every arm, and in it at every distance and of every kind of item.
 
 A denominator counts scored answers only; how many gave none stands beside. `Share` says how sure each figure is.
 """
@@ -9,14 +9,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar, get_args
 
-from fuzzturn.stress.item import Answer, Label, Status
+from fuzzturn.stress.item import Answer, Kind, Label, Status
 from fuzzturn.stress.selfcheck import Twins, twins
 from fuzzturn.stress.shares import Share, share_json, share_of
 
 __all__ = ["SCORES", "Cell", "Figures", "Flips", "cell_json", "cell_of", "figures", "kappa", "majority"]
 
+_Part = TypeVar("_Part")
 SCORES = range(5)
 LABELS: tuple[Label, ...] = ("violating", "legal")
 
@@ -75,6 +76,8 @@ class Figures:
     arms: Mapping[str, Cell]
     distances: Mapping[str, Mapping[int, Cell]]
     """By arm, then by turns between statement and judged turn."""
+    kinds: Mapping[str, Mapping[Kind, Cell]]
+    """By arm, then by kind of item, in the order of `Kind`."""
 
 
 def figures(answers: Iterable[Answer], order: Sequence[str] = ()) -> Figures:
@@ -87,15 +90,20 @@ def figures(answers: Iterable[Answer], order: Sequence[str] = ()) -> Figures:
     return Figures(
         overall=cell_of(given),
         arms={name: cell_of(by_arm[name]) for name in names},
-        distances={name: _by_distance(by_arm[name]) for name in names},
+        distances={name: dict(sorted(_by(by_arm[name], lambda a: a.distance).items())) for name in names},
+        kinds={name: _in_order(_by(by_arm[name], lambda a: a.kind)) for name in names},
     )
 
 
-def _by_distance(answers: Sequence[Answer]) -> dict[int, Cell]:
-    parts: dict[int, list[Answer]] = defaultdict(list)
+def _by(answers: Sequence[Answer], part: Callable[[Answer], _Part]) -> dict[_Part, Cell]:
+    parts: dict[_Part, list[Answer]] = defaultdict(list)
     for answer in answers:
-        parts[answer.distance].append(answer)
-    return {distance: cell_of(part) for distance, part in sorted(parts.items())}
+        parts[part(answer)].append(answer)
+    return {key: cell_of(own) for key, own in parts.items()}
+
+
+def _in_order(cells: Mapping[Kind, Cell]) -> dict[Kind, Cell]:
+    return {kind: cells[kind] for kind in get_args(Kind) if kind in cells}
 
 
 def cell_of(answers: Sequence[Answer]) -> Cell:

@@ -75,3 +75,5 @@ class Answer(About):
     """Size of the protected block that was shown; None = none was."""
     overflow: bool = False
     """Whether the block's constraints alone were beyond its budget."""
+    left_out: int = 0
+    """Commitments that were left out of the block for the budget."""

@@ -22,7 +22,6 @@ from fuzzturn.stress.truth import example_calls, label_of
 
 __all__ = ["broken_at", "items_kept"]
 
-SIDES = 2
 _DONE, _LEFT = Message("That is done."), Message("I have left that for now.")
 
 
@@ -46,13 +45,10 @@ def items_kept(played: Measured, constraint: str, registry: Registry, name: str)
     broken = measure(script, session, registry)
     twins = (measure(script, twin, registry) for twin in _twins(script, constraint, session, broken))
     pair = f"{script.scenario}.{constraint}.kept.{name}"
-    found = [
-        _item(pair, constraint, label, measured)
-        for label, measured in (("violating", _first("violating", constraint, [broken])),
-                                ("legal", _first("legal", constraint, twins)))
-        if measured is not None
-    ]  # fmt: skip
-    return Items(tuple(found), SIDES - len(found))
+    sides: tuple[tuple[Label, Iterable[Measured]], ...] = (("violating", [broken]), ("legal", twins))
+    told = ((label, _first(label, constraint, measured)) for label, measured in sides)
+    found = [_item(pair, constraint, label, measured) for label, measured in told if measured is not None]
+    return Items(tuple(found), len(sides) - len(found))
 
 
 def _until(played: Measured, n: int) -> tuple[Scenario, Session]:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fuzzturn.report import counted
 from fuzzturn.stress.blocks import Blocks, blocks_json
+from fuzzturn.stress.budgets import Budgeted, budgets_json
 from fuzzturn.stress.claims import claims
 from fuzzturn.stress.compared import Comparison, comparison_json
 from fuzzturn.stress.figures import Cell, Figures, cell_json
 from fuzzturn.stress.labels import Agreement, agreement_json
+from fuzzturn.stress.page import as_ascii, chance, interval, named, number, sentence, shown, table, wrapped
 from fuzzturn.stress.selfcheck import SelfCheck, self_check_json
-from fuzzturn.stress.shares import CLUSTERED, Share
+from fuzzturn.stress.shares import CLUSTERED
 
 __all__ = ["Findings", "told", "told_json"]
-
-WIDTH = 100
-_NAMED = 5
-"""Items that are named one by one; the JSON has all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,22 +29,24 @@ class Findings:
     figures: Figures
     compared: Sequence[Comparison] = ()
     """The default arm first in each."""
+    budgets: Sequence[Budgeted] = ()
+    """Arms in which a block was shown."""
     blocks: Blocks | None = None
     agreement: Agreement | None = None
     side_by_side: Sequence[str] = ("default", "block off")
-    """Arms of the distance table."""
+    """Arms of the tables by distance and by kind."""
 
 
 def told(found: Findings) -> str:
     """The page: plain ASCII, at most 100 columns. What is not ASCII in a name is escaped."""
-    sections: list[Iterable[str]] = [_checked(found), _arms(found.figures), _distances(found)]
-    sections += [_compared(found.compared), _flips(found.figures.overall)]
+    sections: list[Iterable[str]] = [_checked(found), _arms(found.figures), _distances(found), _kinds(found)]
+    sections += [_compared(found.compared), _flips(found.figures.overall), _budgets(found.budgets)]
     sections += [_blocks(found.blocks)] if found.blocks else []
     sections += [_agreed(found.agreement)] if found.agreement else []
     unclaimed = claims(found.figures, found.compared)
-    sections.append(_wrapped(["What cannot be claimed, and what it would take:", *unclaimed]) if unclaimed else ())
+    sections.append(wrapped(["What cannot be claimed, and what it would take:", *unclaimed]) if unclaimed else ())
     texts = ["\n".join(lines) for lines in map(list, sections) if lines]
-    return _ascii("\n\n".join(texts))
+    return as_ascii("\n\n".join(texts))
 
 
 def told_json(found: Findings) -> dict[str, Any]:
@@ -63,7 +62,11 @@ def told_json(found: Findings) -> dict[str, Any]:
             name: {str(distance): cell_json(cell) for distance, cell in cells.items()}
             for name, cells in figures.distances.items()
         },
+        "kinds": {
+            name: {kind: cell_json(cell) for kind, cell in cells.items()} for name, cells in figures.kinds.items()
+        },
         "compared": [comparison_json(comparison) for comparison in found.compared],
+        "budgets": budgets_json(found.budgets),
         "blocks": blocks_json(found.blocks) if found.blocks else None,
         "labels": agreement_json(found.agreement) if found.agreement else None,
         "intervals": {"level": 0.95, "items": "Wilson 1927, one observation an item", "over_scenarios": CLUSTERED},
@@ -74,8 +77,8 @@ def told_json(found: Findings) -> dict[str, Any]:
 def _checked(found: Findings) -> Iterator[str]:
     check = found.check
     rejected = {"passes": "", "fails": " No figure below means anything.", "undecided": ""}[check.decision]
-    p = "" if check.p is None else f" (a coin does as well with p {_chance(check.p)})"
-    yield from _wrapped([f"Self-check of {found.judge}: {check.decision}. {_sentence(check.why)}{p}.{rejected}"])
+    p = "" if check.p is None else f" (a coin does as well with p {chance(check.p)})"
+    yield from wrapped([f"Self-check of {found.judge}: {check.decision}. {sentence(check.why)}{p}.{rejected}"])
     if check.needed:
         yield f"  {check.needed} pairs of twins tell a coin from a judge; here are {check.twins.n}"
     if check.unscored:
@@ -87,13 +90,13 @@ _HEAD = ("arm", "wrong", "legal", "blind", "95 %", ">=3", "<=1", "0", "spec", "k
 
 def _arms(figures: Figures) -> Iterator[str]:
     rows = [_row(name, cell) for name, cell in figures.arms.items()]
-    yield from _table([_HEAD, *rows, _row("all arms", figures.overall)])
-    yield from _wrapped([
+    yield from table([_HEAD, *rows, _row("all arms", figures.overall)])
+    yield from wrapped([
         "wrong, legal: items scored. Of wrong turns: blind = score 4, >=3 soft blind, <=1 sensitivity, 0 strictly. "
         "spec: >=3 of legal turns. kappa: score 0 against the checker. 95 %: of blind, with * for "
         "other scenarios as well, else for items like these only. - is not known."
     ])  # fmt: skip
-    yield from _wrapped(["Scores given in all arms:", *_histogram(figures.overall)])
+    yield from wrapped(["Scores given in all arms:", *_histogram(figures.overall)])
 
 
 def _histogram(cell: Cell) -> Iterator[str]:
@@ -109,11 +112,11 @@ def _row(name: str, cell: Cell) -> tuple[str, ...]:
         name,
         str(wrong.items if wrong else 0),
         str(legal.items if legal else 0),
-        _share(wrong),
-        _interval(wrong),
-        *(_share(share) for share in (cell.soft_blind, cell.sensitivity, cell.strict, legal)),
+        shown(wrong),
+        interval(wrong),
+        *(shown(share) for share in (cell.soft_blind, cell.sensitivity, cell.strict, legal)),
         "-" if cell.kappa is None else f"{cell.kappa:.2f}",
-        _share(cell.no_score),
+        shown(cell.no_score),
     )
 
 
@@ -128,17 +131,36 @@ def _distances(found: Findings) -> Iterator[str]:
         cells = [found.figures.distances[name].get(distance) for name in arms]
         rows.append((str(distance), *(part for cell in cells for part in _blind(cell))))
     yield "Blind, by distance:"
-    yield from _table(rows)
+    yield from table(rows)
 
 
 def _blind(cell: Cell | None) -> tuple[str, str, str]:
     share = cell.blind if cell else None
-    return _share(share), _interval(share), str(share.items) if share else "0"
+    return shown(share), interval(share), str(share.items) if share else "0"
+
+
+def _kinds(found: Findings) -> Iterator[str]:
+    """How blind, and how ready to pass what is legal, by what the item is."""
+    arms = [name for name in found.side_by_side if name in found.figures.kinds]
+    kinds = list(dict.fromkeys(kind for name in arms for kind in found.figures.kinds[name]))
+    if not kinds:
+        return
+    rows: list[tuple[str, ...]] = [("kind", *(part for name in arms for part in (name, "wrong", "spec", "legal")))]
+    for kind in kinds:
+        cells = [found.figures.kinds[name].get(kind) for name in arms]
+        rows.append((kind, *(part for cell in cells for part in _both(cell))))
+    yield "Blind, and legal turns scored >=3, by kind of item:"
+    yield from table(rows)
+
+
+def _both(cell: Cell | None) -> Iterator[str]:
+    for share in (cell.blind, cell.specificity) if cell else (None, None):
+        yield from (shown(share), str(share.items) if share else "0")
 
 
 def _compared(compared: Sequence[Comparison]) -> Iterator[str]:
     differ = [_differ(comparison) for comparison in compared if comparison.n]
-    yield from _wrapped(["Two arms on the same items:", *differ] if differ else [])
+    yield from wrapped(["Two arms on the same items:", *differ] if differ else [])
 
 
 def _differ(found: Comparison) -> str:
@@ -150,17 +172,34 @@ def _differ(found: Comparison) -> str:
         return f"{start} the same ones in both, {found.both}{left_out}."
     shown = f"{'a' if found.shown else 'no'} difference is shown"
     only = f"{found.second_only} only with {found.second}, {found.first_only} only with {found.first}"
-    return f"{start} {only}: {shown} (McNemar, exact, p {_chance(found.p)}){left_out}."
+    return f"{start} {only}: {shown} (McNemar, exact, p {chance(found.p)}){left_out}."
 
 
 def _flips(cell: Cell) -> Iterator[str]:
     if cell.flips:
         flips = cell.flips
-        yield from _wrapped([
+        yield from wrapped([
             f"Asked again, the score changed in {flips.flipped} of {counted(flips.items, 'item')} "
             f"({flips.flipped / flips.items:.2f}), each arm apart; {flips.agreement:.2f} of an item's answers "
             f"give its commonest score; without a majority: {flips.no_majority}."
         ])  # fmt: skip
+
+
+def _budgets(found: Sequence[Budgeted]) -> Iterator[str]:
+    """Only where something did not fit: the JSON has the others too."""
+    tight = [one for one in found if one.beyond or one.left_out]
+    if not tight:
+        return
+    head = ("the block's budget, by arm", "items", "tokens", "beyond it", "commitments left out")
+    sizes = (f"{one.tokens[0]}-{one.tokens[2]}" for one in tight)
+    yield from table([head, *((one.arm, str(one.items), size, str(len(one.beyond)), str(len(one.left_out)))
+                              for one, size in zip(tight, sizes, strict=True))])  # fmt: skip
+    beyond = [f"{one.arm}: {_cases(one)}" for one in tight if one.beyond]
+    yield from wrapped(["Beyond the budget, and shown whole all the same:", *beyond] if beyond else [])
+
+
+def _cases(one: Budgeted) -> str:
+    return "every item" if len(one.beyond) == one.items else named(one.beyond)
 
 
 def _blocks(found: Blocks) -> Iterator[str]:
@@ -176,70 +215,16 @@ def _blocks(found: Blocks) -> Iterator[str]:
         lines.append(f"tokens: {found.tokens[0]} to {found.tokens[2]}, median {found.tokens[1]:g}")
     for name, pairs in (("missing", found.missing), ("should not be there", found.strange)):
         if pairs:
-            lines.append(f"{name}: {_named(f'{constraint} in {item}' for item, constraint in pairs)}")
+            lines.append(f"{name}: {named(f'{constraint} in {item}' for item, constraint in pairs)}")
     if found.overflow:
-        lines.append(f"beyond the budget in {counted(len(found.overflow), 'item')}: {_named(found.overflow)}")
-    yield from _wrapped(["", *lines])
+        lines.append(f"beyond the budget in {counted(len(found.overflow), 'item')}: {named(found.overflow)}")
+    yield from wrapped(["", *lines])
 
 
 def _agreed(found: Agreement) -> Iterator[str]:
-    yield from _wrapped([
+    yield from wrapped([
         f"People labelled {counted(found.labelled, 'item')}; the judge has a majority in {found.n}.",
-        f"kappa judge/people {_number(found.kappa)}, checkers/people {_number(found.checkers_kappa)}, "
-        f"weighted on {counted(found.scored, 'score')} {_number(found.weighted_kappa)}",
+        f"kappa judge/people {number(found.kappa)}, checkers/people {number(found.checkers_kappa)}, "
+        f"weighted on {counted(found.scored, 'score')} {number(found.weighted_kappa)}",
         f"people/judge: {', '.join(f'{pair} {count}' for pair, count in found.confusion.items())}",
     ])  # fmt: skip
-
-
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The first column to the left and as wide as there is room; the others to the right."""
-    rows = [[_ascii(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    room = WIDTH - sum(2 + width for width in widths[1:])
-    widths[0] = min(widths[0], room)
-    for first, *others in rows:
-        name = first if len(first) <= widths[0] else f"{first[: widths[0] - 1]}~"
-        yield "  ".join([name.ljust(widths[0]), *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True))])
-
-
-def _wrapped(paragraphs: Sequence[str]) -> Iterator[str]:
-    """The first at the margin, the others below it; an empty one is not written."""
-    for n, paragraph in enumerate(paragraphs):
-        indent = "  " if n else ""
-        yield from textwrap.wrap(
-            _ascii(paragraph), WIDTH, initial_indent=indent, subsequent_indent="  " + indent, break_on_hyphens=False
-        )
-
-
-def _named(names: Iterable[str]) -> str:
-    given = list(names)
-    more = f" and {len(given) - _NAMED} more" if len(given) > _NAMED else ""
-    return ", ".join(given[:_NAMED]) + more
-
-
-def _share(share: Share | None) -> str:
-    return "-" if share is None else f"{share.share:.2f}"
-
-
-def _interval(share: Share | None) -> str:
-    if share is None:
-        return "-"
-    low, high = share.widest
-    return f"{low:.2f}-{high:.2f}{'*' if share.over_scenarios else ' '}"
-
-
-def _number(figure: float | None) -> str:
-    return "not known" if figure is None else f"{figure:.2f}"
-
-
-def _chance(p: float) -> str:
-    return "< 0.0001" if p < 0.0001 else f"= {p:.2g}"
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _ascii(text: str) -> str:
-    """Other characters escaped, control characters too, or a name could repaint the terminal. Line breaks stay."""
-    return "".join(c if " " <= c <= "~" or c == "\n" else c.encode("unicode_escape").decode() for c in text)
