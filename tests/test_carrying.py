@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -136,6 +137,19 @@ def test_an_entry_replays_offline_where_only_the_corpus_lies(hosted: Kept, elsew
     assert run(["corpus", "show", file.stem]) == 0
     agents = sum(call.role == "agent" for call in only.calls)
     assert f"  carries {len(only.calls)} model calls (agent {agents}, judge " in capsys.readouterr().out
+
+
+def test_an_entry_gives_its_items_to_stress_offline_and_asks_no_judge(
+    hosted: Kept, elsewhere: Path, capsys: Any
+) -> None:
+    (file,) = moved(hosted, elsewhere)
+    assert run(["stress", str(file), *HOSTED, *JUDGE, "--offline", "--dry-run"]) == 0
+    said = capsys.readouterr()
+    assert "litellm/gullible: 2 items in 21 arms" in said.out
+    assert f"{file}: 2 items, 0 that no checker tells" in said.err
+    file.write_text(re.sub(r"(?ms)^calls:\n.*", "calls: []\n", file.read_text()))
+    assert run(["stress", str(file), *HOSTED, *JUDGE, "--offline", "--dry-run"]) == 2
+    assert f"{file}: no items, ERROR: " in capsys.readouterr().err
 
 
 def test_the_same_campaign_carries_the_same_bytes(hosted: Kept, elsewhere: Path) -> None:

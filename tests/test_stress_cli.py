@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,13 @@ def _window_only(prompt):
     return Verdict(0 if "610" in prompt.turn and "450" in prompt.history else 4)
 
 
+def _noting(prompt):
+    with open("calls.txt", "a") as file:
+        file.write("asked\\n")
+    return Verdict(0 if "610" in prompt.turn and "450" in prompt.text else 4)
+
+
+noting = judge(_noting)
 always_4 = judge(lambda prompt: Verdict(4))
 coin = judge(_coin)
 gullible = judge(_gullible)
@@ -98,6 +106,43 @@ def test_a_judge_of_windows_is_blind_beyond_them_and_a_gullible_one_to_what_it_i
     assert {int(d): cell["blind"]["k"] > 0 for d, cell in by_distance.items() if int(d) > 0} == {
         1: False, 2: False, 4: False, 8: False, 9: True, 16: True,
     }  # fmt: skip
+
+
+def test_it_says_beforehand_what_it_asks_and_asks_each_text_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["stress", "lisbon_offsite", "--agent-option", "compaction=none", "--judge", "judges.py:noting",
+             "--repeats", "2", "--arms", "window,single"]  # fmt: skip
+    assert run([*words, "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert not (folder / "calls.txt").exists()
+    counts = re.search(r"18 items in 7 arms, 2 answers each: (\d+) questions, of which (\d+) are different texts", told)
+    assert counts
+    assert int(counts[1]) == 18 * 7 * 2 > int(counts[2])
+    assert "the default arm first: 36 questions, 36 different texts" in told
+    run(words)
+    said = capsys.readouterr()
+    assert (folder / "calls.txt").read_text().count("asked") == int(counts[2])
+    assert told in said.err
+
+
+def test_only_the_groups_of_arms_that_were_asked_for_are_asked_and_the_default(folder: Path) -> None:
+    _, told = stressed("reference", "lisbon_offsite", "--arms", "budget,context", "--arms", "block")
+    blocks, budgets = ["default", "block off", "block placebo", "block stale"], ["budget 150", "budget 300", "budget 600"]
+    assert list(told["arms"]) == [*blocks, "agent context", "full record", *budgets]
+    _, told = stressed("reference", "lisbon_offsite", "--arms", "single")
+    assert list(told["arms"]) == ["default", "one message"]
+    assert told["compared"] == []
+
+
+def test_an_unknown_group_of_arms_is_refused_with_those_that_are_known(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["stress", "lisbon_offsite", "--arms", "block,budgets,"]) == 2
+    said = capsys.readouterr().err
+    known = "(known: block, budget, context, distractors, injection, single, window)"
+    assert f"no group of arms is called 'budgets'; did you mean 'budget'? {known}" in said
+    assert "no group of arms is called ''; known: block" in said
 
 
 def test_labels_that_fit_no_item_are_refused_with_their_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,8 @@ from fuzzturn.context import prompt
 from fuzzturn.drive import drive
 from fuzzturn.project import Project
 from fuzzturn.stress.arms import ARMS, LIFTED
-from fuzzturn.stress.asking import ask, questions
+from fuzzturn.stress.asking import ask, costs, questions
+from fuzzturn.stress.budgets import budgets
 from fuzzturn.stress.item import Answer, Item
 from fuzzturn.stress.items import DISTANCES, items_of
 from fuzzturn.tokens import text_tokens
@@ -81,6 +82,44 @@ def test_without_it_it_is_blind_exactly_beyond_its_window() -> None:
 def test_with_the_agents_eyes_and_with_a_placebo_it_is_blind() -> None:
     assert sum(a.score == 4 for a in _of("agent context", "violating", kind="plain")) >= 10
     assert all(a.score == 4 for a in _of("block placebo", "violating"))
+
+
+def test_what_the_agent_has_in_view_is_a_control_blind_exactly_where_it_lacks_the_statement() -> None:
+    control = {arm.name: arm for arm in ARMS}["agent context"]
+    lost: dict[str, bool] = {}
+    for item in items():
+        shown = control.shown(item, STAGING.rubric)
+        assert shown is not None
+        assert shown.seen is not None
+        view = " ".join(str(message["content"]) for message in shown.seen).lower()
+        lost[item.id] = item.measured.spoken.constraint(item.constraint).statement.lower() not in view
+    plain = _of("agent context", "violating", kind="plain")
+    assert {lost[answer.item] for answer in plain} == {True, False}
+    assert [answer.item for answer in plain if (answer.score == 4) is not lost[answer.item]] == []
+
+
+def test_budgets_differ_in_what_they_lose_and_the_judge_is_not_blind_within_any() -> None:
+    found = {one.arm: one for one in budgets(answers(), [arm.name for arm in ARMS])}
+    every = tuple(sorted(item.id for item in items()))
+    assert [found[f"budget {b}"].beyond for b in (150, 300, 600)] == [every, (), ()]
+    assert [found[f"budget {b}"].left_out for b in (150, 300, 600)] == [every, every, ()]
+    within = [a for a in answers() if a.arm.startswith("budget ") and not a.overflow]
+    assert len(within) == 2 * len(every)
+    assert [a.item for a in within if a.label == "violating" and a.score != 0] == []
+    assert [a.item for a in within if a.label == "legal" and (a.score or 0) < 3] == []
+
+
+def test_arms_without_a_block_have_no_budget() -> None:
+    told = {one.arm for one in budgets(answers(), [arm.name for arm in ARMS])}
+    assert told == {arm.name for arm in ARMS if arm.context == "window+block"}
+
+
+def test_costs_count_each_text_once_and_ask_nobody() -> None:
+    arms = [arm for arm in ARMS if arm.name in ("window 0", "one message")]
+    two, one = (costs(questions(items(), some, 2, STAGING.rubric)) for some in (arms, arms[:1]))
+    assert two.questions == 2 * one.questions == 4 * len(items())
+    assert (two.texts, two.tokens) == (one.texts, one.tokens)
+    assert 0 < one.texts <= one.questions
 
 
 def test_what_is_injected_stands_in_what_the_judge_reads_and_only_there() -> None:

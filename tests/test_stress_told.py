@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,7 @@ from answers import (
     window_only,
 )
 from fuzzturn.stress.blocks import BlockFigure, blocks
+from fuzzturn.stress.budgets import Budgeted
 from fuzzturn.stress.compared import compare
 from fuzzturn.stress.figures import figures
 from fuzzturn.stress.item import Answer
@@ -84,6 +86,49 @@ def test_the_distance_table_has_a_row_a_distance_for_both_arms() -> None:
     cells = [line.split() for line in lines[start : start + len(DISTANCES)]]
     assert [int(row[0]) for row in cells] == list(DISTANCES)
     assert [(row[1], row[4]) for row in cells] == [("1.00", "1.00") if d > 8 else ("0.00", "0.00") for d in DISTANCES]
+
+
+def test_the_kinds_of_items_have_a_row_each_in_the_order_of_their_list() -> None:
+    given = asked(oracle, 8, arms=ARMS)
+    kept = [replace(one, kind="kept", score=4) for one in given[:4]]
+    retracted = [replace(one, kind="retracted") for one in given[4:] if one.label == "legal"]
+    lines = told(findings([*kept, *retracted])).splitlines()
+    start = lines.index("Blind, and legal turns scored >=3, by kind of item:") + 1
+    assert [line.split() for line in lines[start : start + 3]] == [
+        ["kind", "default", "wrong", "spec", "legal", "block", "off", "wrong", "spec", "legal"],
+        ["retracted", "-", "0", "1.00", "6", "-", "0", "1.00", "8"],
+        ["kept", "1.00", "2", "1.00", "2", "-", "0", "-", "0"],
+    ]
+
+
+def test_what_is_beyond_the_budget_is_named_arm_by_arm() -> None:
+    full = of(oracle)
+    names = tuple(f"trip.cap.{n}.legal" for n in range(7))
+    tight = [
+        Budgeted(arm="tight", items=9, tokens=(10, 150, 320), beyond=names, left_out=names[:2]),
+        Budgeted(arm="full", items=7, tokens=(310, 315, 320), beyond=names, left_out=()),
+        Budgeted(arm="roomy", items=9, tokens=(10, 15, 20), beyond=(), left_out=()),
+    ]
+    found = replace(full, budgets=tight)
+    page = told(found)
+    rows = [line.split() for line in page.splitlines() if line.startswith(("tight ", "full ", "roomy "))]
+    assert rows == [["tight", "9", "10-320", "7", "2"], ["full", "7", "310-320", "7", "0"]]
+    flat = " ".join(page.split())
+    assert f"tight: {', '.join(names[:5])} and 2 more" in flat
+    assert "full: every item" in flat
+    data = told_json(found)["budgets"]
+    assert [tuple(one["beyond"]) for one in data] == [names, names, ()]
+    assert data[0]["tokens"] == {"fewest": 10, "median": 150, "most": 320}
+    assert "the block's budget" not in told(replace(full, budgets=tight[2:]))
+
+
+def test_a_control_that_is_not_blind_shows_nothing_and_that_is_said() -> None:
+    blind, seeing = (
+        findings([*asked(oracle, 9), *asked(rule, 9, arms=("agent context",))]) for rule in (always_4, oracle)
+    )
+    what = "agent context: blind to none of 9, so nothing of what a lost constraint does to it"
+    assert what in " ".join(told(seeing).split())
+    assert "agent context: blind to none" not in " ".join(told(blind).split())
 
 
 def test_no_difference_is_no_equality() -> None:

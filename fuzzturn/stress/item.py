@@ -31,7 +31,7 @@ class About:
     label: Label
     kind: Kind
     pair: str
-    """Two items of one pair differ in the judged turn's action alone."""
+    """Two items of one pair differ in the judged turn's action alone; kept ones also in what was said of it."""
     distance: int
     """Turns between the statement and the judged turn."""
 
