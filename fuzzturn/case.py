@@ -13,7 +13,7 @@ from fuzzturn.session import Message, ModelCall, ToolCall, Turn
 from fuzzturn.threshold import ANSWER_TOKENS, Threshold, fullness, narrowed
 from fuzzturn.tokens import message_tokens, text_tokens
 from fuzzturn.trial import Trial
-from fuzzturn.variant import PAD_TOKENS_MIN, Pad, Variant
+from fuzzturn.variant import PAD_TOKENS_MIN, Pad, Variant, Word
 
 __all__ = ["Case", "as_case", "pads_of"]
 
@@ -156,7 +156,8 @@ class Case:
 def as_case(trial: Trial, pinned: Pinned, threshold: Threshold | None) -> Case | None:
     """The trial cut after the first turn that satisfies the predicate; None where no turn does.
 
-    An agent cannot know what will be said later, so the cut costs no run.
+    An agent cannot know what will be said later, so the cut costs no run. The first piece of a statement is said only
+    where the second one is: where it fails there, the turn after it stays.
     """
     failure = pinned.among(trial.failures)
     if failure is None:
@@ -166,8 +167,13 @@ def as_case(trial: Trial, pinned: Pinned, threshold: Threshold | None) -> Case |
     last = max(i for i, line in enumerate(spoken) if line.id in said)
     if last + 1 == len(spoken):
         return Case(trial, failure, threshold)
-    cut = keep(trial.variant, {line.id for line in spoken[: last + 1]})
+    said = {line.id for line in spoken[: last + 1]}
+    cut = keep(trial.variant, said | _second_pieces(trial.variant, said))
     return Case(Trial(cut, trial.measured, trial.failures), failure, threshold)
+
+
+def _second_pieces(variant: Variant, ids: Iterable[str]) -> set[str]:
+    return {edit.anchor for id in ids if isinstance(edit := variant.inserted.get(id), Word)}
 
 
 def _contradicts(turns: Sequence[Turn], bracket: Threshold) -> bool:

@@ -8,11 +8,12 @@ import pytest
 
 import kit
 from fuzzturn.case import Case, as_case
-from fuzzturn.passes import parts, skeleton, tail
+from fuzzturn.finding import Failure
+from fuzzturn.passes import delete, parts, skeleton, tail
 from fuzzturn.shrink import Problem, shrink
 from fuzzturn.threshold import Threshold
 from fuzzturn.trial import Bench
-from fuzzturn.variant import Pad, Variant
+from fuzzturn.variant import Pad, Variant, Word, lead_id
 
 SCRIPT = kit.scenario()
 KNOWN = Threshold(unit="tokens", low=220, high=240)
@@ -74,3 +75,18 @@ def test_a_threshold_that_is_hardly_known_is_narrowed_by_the_sessions_played(thr
     assert small.threshold is not None
     assert small.threshold.unit == "tokens"
     assert small.threshold.high <= 480
+
+
+def test_a_session_that_fails_at_the_first_piece_of_a_statement_is_cut_after_the_second() -> None:
+    """The first is said only where the second is, so cutting between them would leave nothing."""
+    first = Word(operator="t", anchor="cap", constraint="cap", lead="One figure: 50.", text="More nobody pays.")
+    script = SCRIPT.model_copy(update={"turns": SCRIPT.turns[1:-1]})
+    variant = Variant(script, (first,))
+    lead = said(variant)[0]
+    assert (lead, said(variant)[1]) == (lead_id(first), "cap")
+    trial = kit.wait(kit.bench(script).run(variant))
+    failure = Failure(kind="block_gap", turn=1, turn_id=lead, checker="commitment_missed", detail="said")
+    cut = as_case(replace(trial, failures=(failure,)), failure.pinned(), None)
+    assert cut is not None
+    assert said(cut.variant) == [lead, "cap"]
+    assert [said(smaller) for smaller in delete(cut)] == [["cap"]]

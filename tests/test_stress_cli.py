@@ -128,7 +128,10 @@ def test_it_says_beforehand_what_it_asks_and_asks_each_text_once(
 
 def test_only_the_groups_of_arms_that_were_asked_for_are_asked_and_the_default(folder: Path) -> None:
     _, told = stressed("reference", "lisbon_offsite", "--arms", "budget,context", "--arms", "block")
-    blocks, budgets = ["default", "block off", "block placebo", "block stale"], ["budget 150", "budget 300", "budget 600"]
+    blocks, budgets = (
+        ["default", "block off", "block placebo", "block stale"],
+        ["budget 150", "budget 300", "budget 600"],
+    )
     assert list(told["arms"]) == [*blocks, "agent context", "full record", *budgets]
     _, told = stressed("reference", "lisbon_offsite", "--arms", "single")
     assert list(told["arms"]) == ["default", "one message"]
