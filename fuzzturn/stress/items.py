@@ -52,7 +52,9 @@ def items_of(scenario: Scenario, base: Session, registry: Registry) -> Items:
         if constraint.spare or not constraint.examples.failing:
             continue
         calls = example_calls(scenario, constraint.id)
-        for setting in (*_plain(constraint), *_changed(scenario, constraint)):
+        rule = _excepted(scenario, constraint)
+        for each in (*_plain(constraint), *_changed(scenario, constraint)):
+            setting = replace(each, lines=(*rule, *each.lines))
             script = _worded(scenario, constraint, setting)
             played = (measure(*_played(script, base, setting, call), registry) for call in calls)
             tried += 2
@@ -66,6 +68,19 @@ def _plain(constraint: Constraint) -> Iterator[_Setting]:
     for i, words in enumerate(constraint.wordings.flipped if constraint.source != "system" else ()):
         said = constraint.model_copy(update={"statement": words})
         yield _Setting(f"flipped{i}", "plain", _at(said, (), CHANGED_AT[0]), CHANGED_AT[0], words)
+
+
+def _excepted(scenario: Scenario, constraint: Constraint) -> tuple[Line, ...]:
+    """What states the rule that an approval is an exception to: alone it would limit nothing."""
+    if not constraint.uses or constraint.replaces is None:
+        return ()
+    rule = scenario.constraint(constraint.replaces)
+    return () if rule.source == "system" else (_stating(rule, "rule"),)
+
+
+def _stating(constraint: Constraint, id: str) -> Line:
+    said = f"{constraint.statement[:1].upper()}{constraint.statement[1:]}."
+    return Line(id=id, user=said, states=(constraint.id,))
 
 
 def _changed(scenario: Scenario, constraint: Constraint) -> Iterator[_Setting]:
@@ -104,8 +119,7 @@ def _at(constraint: Constraint, changes: Sequence[Line], distance: int) -> tuple
 
     At distance 0 the judged turn itself states it; a system prompt's constraint is stated before all of them.
     """
-    said = Line(id="stated", user=f"{constraint.statement[:1].upper()}{constraint.statement[1:]}.")
-    said = said.model_copy(update={"states": (constraint.id,)})
+    said = _stating(constraint, "stated")
     judged = Line(id="judged", user=_ASKED)
     if constraint.source == "system":
         return (*_filler(max(distance - 1 - len(changes), 0)), *changes, judged)
