@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from fuzzturn.errors import InputError, Problem
 
@@ -17,11 +18,13 @@ _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 _CELL = {"\\": "\\\\", "|": "\\|", "`": "\\`", "*": "\\*", "_": "\\_", "<": "&lt;", "\n": " ", "\r": " "}
 
 
-def annotation(text: str, *, title: str, file: str | None, line: int | None) -> str:
-    """The workflow command, one line, that marks `line` (from 1; None = the file) with an error."""
+def annotation(
+    text: str, *, title: str, file: str | None, line: int | None, level: Literal["error", "warning"] = "error"
+) -> str:
+    """The workflow command, one line, that marks `line` (from 1; None = the file) with an error or a warning."""
     place = {"file": file, "line": line if file else None, "title": title}
     told = ",".join(f"{key}={_escaped(str(value), _PROPERTY)}" for key, value in place.items() if value is not None)
-    return f"::error {told}::{_escaped(text, _DATA)}"
+    return f"::{level} {told}::{_escaped(text, _DATA)}"
 
 
 def summary_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

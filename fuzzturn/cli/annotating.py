@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fuzzturn.ci import annotation, append_summary, from_workspace, line_of, summary_table
 from fuzzturn.cli.cases import subject_of
@@ -61,6 +61,10 @@ class Annotating(Told):
         for error in outcome.agent_errors:
             self._at("the agent broke", f"the agent raised {error}", None, None)
 
+    def checked(self, record: Mapping[str, Any]) -> None:
+        if record["warning"]:
+            self._at("the judge fails its self-check", record["warning"], None, None, level="warning")
+
     def replayed(self, path: Path, entry: Entry | None, replayed: Replayed, code: int) -> None:
         subject, status = (subject_of(entry), entry.status) if entry else ("-", "-")
         self._rows.append((path.stem, status, replayed.outcome, subject, replayed.detail, path))
@@ -88,10 +92,12 @@ class Annotating(Told):
         """At the line of the constraint, milestone or turn called `name`; at the first where the file has none."""
         self._at(title, text, file, None if file is None else line_of(file, name) or 1)
 
-    def _at(self, title: str, text: str, file: Path | None, line: int | None) -> None:
+    def _at(
+        self, title: str, text: str, file: Path | None, line: int | None, level: Literal["error", "warning"] = "error"
+    ) -> None:
         shown = None if file is None else from_workspace(file, os.environ)
         hidden = self._secrets.text(text)  # before it is escaped: a secret with a percent sign would not be known again
-        self._annotations.append(annotation(hidden, title=title, file=shown, line=line))
+        self._annotations.append(annotation(hidden, title=title, file=shown, line=line, level=level))
 
     def _scenario(self, name: str) -> Path | None:
         """The scenario's file, where the project itself has one: the starter's is in no repository of the user's."""

@@ -16,6 +16,7 @@ from typing import Any
 from fuzzturn.campaign import Campaign
 from fuzzturn.cli.keeping import keep_and_show
 from fuzzturn.cli.placing import places_of
+from fuzzturn.cli.selfchecking import remark, self_checked
 from fuzzturn.cli.spending import STOPPED_BY, bill_lines, check_prices, spent_on_models
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
@@ -76,21 +77,20 @@ def campaign(order: Order) -> int:
     for each in campaigns:
         if allowance.used_up():
             break
-        try:
-            outcome = asyncio.run(_search(each, order, run, allowance))
-        except KeyboardInterrupt:  # the second one: whoever presses it again wants out
-            allowance.interrupt()
-            break
-        except Halted as halted:  # before it had anything to show for; the scenarios before this one are kept
-            allowance.halt(halted)
-            break
-        except FuzzturnError as error:  # somebody's code broke its port in mid-campaign: the scenarios before are kept
-            misbehaved = error
+        outcome = _outcome(each, order, run, allowance)
+        if not isinstance(outcome, Outcome):  # the scenarios before this one are kept
+            misbehaved = outcome
             break
         shown = len(blocks)
         pairs.append((outcome, [_keep(found, each, order, run, blocks) for found in outcome.found]))
         order.told.searched(*pairs[-1], blocks[shown:])
-    result = _result(order, run, pairs, time.perf_counter() - begun)
+    try:
+        checked = self_checked(staging, order.scenarios, [outcome for outcome, _ in pairs], allowance)
+    except FuzzturnError as error:
+        checked, misbehaved = None, misbehaved or error
+    if checked is not None:
+        order.told.checked(checked)
+    result = _result(order, run, pairs, checked, time.perf_counter() - begun)
     run.close(result | {"stopped": allowance.stopped})
     if order.json_file is not None:
         write_json(order.json_file, result, staging.redaction)
@@ -118,6 +118,19 @@ def _campaign(order: Order, scenario: Scenario) -> Campaign:
         kinds=order.kinds,
         repeats=staging.chosen.repeats,
     )
+
+
+def _outcome(campaign: Campaign, order: Order, run: Run, allowance: Allowance) -> Outcome | FuzzturnError | None:
+    """What was found; the error where somebody's code broke its port in mid-campaign; None where it was ended first."""
+    try:
+        return asyncio.run(_search(campaign, order, run, allowance))
+    except KeyboardInterrupt:  # the second one: whoever presses it again wants out
+        allowance.interrupt()
+    except Halted as halted:  # before it had anything to show for
+        allowance.halt(halted)
+    except FuzzturnError as error:
+        return error
+    return None
 
 
 async def _search(campaign: Campaign, order: Order, run: Run, allowance: Allowance) -> Outcome:
@@ -169,7 +182,11 @@ def _keep(found: Finding, campaign: Campaign, order: Order, run: Run, blocks: li
 
 
 def _result(
-    order: Order, run: Run, pairs: Sequence[tuple[Outcome, list[dict[str, Any]]]], wall: float
+    order: Order,
+    run: Run,
+    pairs: Sequence[tuple[Outcome, list[dict[str, Any]]]],
+    checked: dict[str, Any] | None,
+    wall: float,
 ) -> dict[str, Any]:
     staging, chosen = order.staging, order.staging.chosen
     identities = sorted({found.identity for o, _ in pairs for found in o.found if found.identity})
@@ -185,10 +202,11 @@ def _result(
         spent={
             "sessions": sum(o.sessions for o, _ in pairs),
             "agent_turns": sum(o.spent.agent_turns for o, _ in pairs),
-            "judge_calls": sum(o.spent.judge_calls for o, _ in pairs),
+            "judge_calls": sum(o.spent.judge_calls for o, _ in pairs) + (checked or {}).get("judge_calls", 0),
             **spent_on_models(staging.bill, sum(o.spent.told_tokens for o, _ in pairs)),
             "wall_s": round(wall, 3),
         },
+        self_check=checked,
         thresholds={o.base.measured.spoken.scenario: o.threshold and asdict(o.threshold) for o, _ in pairs},
     )
 
@@ -252,6 +270,7 @@ def _remark(
         terminal.note(f"the judge gave no score {counted(times, 'time')}: {reason}")
     if len(reasons) > REASONS_SHOWN:
         terminal.note(f"… and {counted(len(reasons) - REASONS_SHOWN, 'other reason')}; scores.jsonl has them all")
+    remark(result["self_check"], terminal)
     _remark_doubts(order, result)
     for line in bill_lines(order.staging.bill):
         terminal.note(line)

@@ -11,6 +11,7 @@ from fuzzturn.calls import Bill, Price, Prices
 from fuzzturn.errors import InputError, Problem
 from fuzzturn.report import counted
 from fuzzturn.scenario import Scenario
+from fuzzturn.stress.checking import SIZES
 from fuzzturn.tokens import text_tokens
 
 if TYPE_CHECKING:
@@ -131,7 +132,8 @@ def _estimate(order: Order, turns: int) -> Iterator[str]:
         yield (
             f"judge: about {calls} model calls, {_cost(prices, chosen.judge, calls, JUDGE_TOKENS, ANSWER_TOKENS)}; "
             f"assumed: {FAILING_SHARE:.0%} of the sessions fail at one turn, judged in {len(chosen.contexts)} "
-            f"contexts, {JUDGE_TOKENS} prompt and {ANSWER_TOKENS} completion tokens each"
+            f"contexts, {JUDGE_TOKENS} prompt and {ANSWER_TOKENS} completion tokens each; where it finds a blind spot, "
+            f"its self-check takes {2 * SIZES[0]} calls more, {2 * SIZES[-1]} at the most"
         )
 
 

@@ -76,6 +76,10 @@ class Several(Told):
         for hearer in self._hearers:
             hearer.searched(outcome, records, blocks)
 
+    def checked(self, record: Mapping[str, Any]) -> None:
+        for hearer in self._hearers:
+            hearer.checked(record)
+
     def replayed(self, path: Path, entry: Entry | None, replayed: Replayed, code: int) -> None:
         for hearer in self._hearers:
             hearer.replayed(path, entry, replayed, code)
@@ -117,6 +121,9 @@ class _Events(Told):
                           agent_turns=outcome.spent.agent_turns, judge_calls=outcome.spent.judge_calls,
                           findings=[record["id"] for record in records], undecided=outcome.undecided,
                           dismissed=outcome.dismissed, agent_errors=dict(outcome.agent_errors))  # fmt: skip
+
+    def checked(self, record: Mapping[str, Any]) -> None:
+        self._events.tell("self_check", **record)
 
     def replayed(self, path: Path, entry: Entry | None, replayed: Replayed, code: int) -> None:
         finding, status = (entry.finding, entry.status) if entry else (None, None)

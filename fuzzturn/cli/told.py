@@ -28,6 +28,9 @@ class Told:
     def searched(self, outcome: Outcome, records: Sequence[Mapping[str, Any]], blocks: Sequence[str]) -> None:
         """One scenario, with its findings as JSON and as text."""
 
+    def checked(self, record: Mapping[str, Any]) -> None:
+        """The self-check of a campaign's judge, as JSON; it is made only where findings rest on what the judge said."""
+
     def replayed(self, path: Path, entry: Entry | None, replayed: Replayed, code: int) -> None:
         """One corpus entry; `entry` None = it cannot be read; `code` is what it adds to the exit code."""
 

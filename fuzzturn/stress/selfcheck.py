@@ -7,10 +7,15 @@ else *tied*. Two exact tests:
   equal chance, so the sign test over the untied pairs (one-sided; Arbuthnot 1710, Dixon and Mood 1946) says that it
   "passes" with a chance of at most `ALPHA`, however many pairs there are;
 - a judge that is right at least `LEAST` more often than wrong, per pair, is said to fail with a chance of at most
-  `BETA`: ties are shared out evenly, and the binomial is the worst case over all shares of ties.
+  `BETA`, half of it for each of two signs that it is none: it is right too seldom (ties are shared out evenly, and the
+  binomial is the worst case over all shares of ties), or it ties too often (it may in 1 - `LEAST` of the pairs). The
+  second shows a judge that always says the same in a third of the pairs that the first one takes.
 
 From `PAIRS` pairs on one of the two is always shown: any coin fails and such a judge passes, each with a chance of
 at least 0.99. A judge in between, which looks and sees little, is decided either way, and called weak if it passes.
+
+Whoever decides several times while answers come in says how many `looks` there are at most, before the first: each of
+them gets an equal part of both chances, so that together they err no more often (Bonferroni's inequality).
 """
 
 from __future__ import annotations
@@ -33,14 +38,16 @@ ALPHA = 0.01
 BETA = 0.01
 """The highest chance that a judge fails which is right in `LEAST` more of the pairs than it is wrong in."""
 LEAST = 0.5
-PAIRS = 85
+PAIRS = 92
 """Pairs from which on it is always decided: a coin fails, and a judge at `LEAST` passes, with a chance of 0.99 each."""
-PAIRS_CONSTANT = 21
+PAIRS_CONSTANT = 8
 """Pairs from which on a judge that always gives the same score fails for certain."""
 PAIRS_PERFECT = 7
 """Pairs from which on a judge that is right in all of them passes for certain."""
 _EVEN = (1 + Fraction(LEAST)) / 2
 """Chance of right, ties shared out evenly, at `LEAST`."""
+_TIES = 1 - Fraction(LEAST)
+"""The highest chance of a tie at `LEAST`."""
 _Decision: TypeAlias = Literal["passes", "fails", "undecided"]
 
 
@@ -80,7 +87,7 @@ class SelfCheck:
     constraints: int
     """Constraints that the pairs come from; pairs of one constraint may be alike."""
     needed: int | None
-    """Pairs that decide it, whatever the judge; None where it is decided."""
+    """Pairs that decide it in one look, whatever the judge; None where it is decided."""
     why: str
     """One sentence."""
 
@@ -111,13 +118,16 @@ def _gap(side: Mapping[Label, Mapping[int, int | None]]) -> float | None:
     return fmean(gaps) if gaps else None
 
 
-def self_check(answers: Iterable[Answer]) -> SelfCheck:
-    """Decide from the answers about twins in one arm, in which a judge that looks can see what it needs."""
+def self_check(answers: Iterable[Answer], looks: int = 1) -> SelfCheck:
+    """Decide from the answers about twins in one arm, in which a judge that looks can see what it needs.
+
+    `looks`: how often it is decided at most, this time included, as answers come in.
+    """
     given = list(answers)
     found = twins(given)
     untied = found.right + found.wrong
     p = at_least(found.right, untied, HALF) if found.n else None
-    decision, weak = decide(found)
+    decision, weak = decide(found, looks)
     return SelfCheck(
         decision=decision, twins=found, p=None if p is None else round(p, 6), weak=weak,
         unscored=sum(answer.score is None for answer in given), constraints=len({a.constraint for a in given}),
@@ -125,12 +135,13 @@ def self_check(answers: Iterable[Answer]) -> SelfCheck:
     )  # fmt: skip
 
 
-def decide(found: Twins) -> tuple[_Decision, bool]:
-    """The decision, and whether a judge that passes is a weak one (`SelfCheck.weak`)."""
+def decide(found: Twins, looks: int = 1) -> tuple[_Decision, bool]:
+    """The decision, and whether a judge that passes is a weak one (`SelfCheck.weak`); `looks` as in `self_check`."""
     if not found.n:
         return ("fails" if found.asked else "undecided"), False
-    sees_little = at_most((found.n + found.right - found.wrong) // 2, found.n, _EVEN) <= BETA
-    if at_least(found.right, found.right + found.wrong, HALF) <= ALPHA:
+    right = at_most((found.n + found.right - found.wrong) // 2, found.n, _EVEN)
+    sees_little = min(right, at_least(found.tied, found.n, _TIES)) <= BETA / looks / 2
+    if at_least(found.right, found.right + found.wrong, HALF) <= ALPHA / looks:
         return "passes", sees_little
     return ("fails" if sees_little else "undecided"), False
 
