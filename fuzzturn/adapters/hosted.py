@@ -96,8 +96,10 @@ def said(completion: Mapping[str, Any], *, recorded: bool) -> Said:
     """What a chat completion says."""
     choice = completion["choices"][0]
     message = choice.get("message") or {}
+    text, refusal = plain_text(message.get("content")), plain_text(message.get("refusal"))
     return Said(
-        text=plain_text(message.get("content")),
+        text=text or refusal or text,
+        refused=not text and bool(refusal),
         calls=message.get("tool_calls") or (),
         finish=choice.get("finish_reason"),
         usage=completion.get("usage"),

@@ -36,6 +36,8 @@ class Said:
     text: str | None = None
     calls: Sequence[Mapping[str, Any]] = ()
     finish: str | None = None
+    refused: bool = False
+    """Whether the API itself says that the text is a refusal."""
     usage: Mapping[str, Any] | None = None
     recorded: bool | None = None
 

@@ -1,8 +1,8 @@
 """Reading: from what a model answered to data of a given shape, or to why it is none. Nothing is guessed.
 
 An answer is one JSON object; where there is text around it, the last one. Not counted: an object inside of broken or
-cut-off JSON, one that says two things of a key, and, in text, one that stands in what was shown as well, as a judge may
-quote whoever tries to dictate the score.
+cut-off JSON, one that says two things of a key, one that the model writes while it thinks, and, in text, one that
+stands in what was shown as well, as a judge may quote whoever tries to dictate the score. Calls that differ are none.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -31,11 +32,16 @@ _REFUSAL = re.compile(
     r"|as an? (?:ai|language)\b[\w -]{0,30})?[\s,.:;–—-]*(?:but |that )?"
     r"(?:i(?:['’]m| am)?|we(?:['’]re| are)?) (?:can['’]?t|cannot|can not|won['’]?t|will not|must decline|decline|unable"
     r"|not able|not comfortable)(?: to| with)? (?:in good conscience |really |currently |be able to )?"
-    r"(?:help|assist|comply|fulfil|engage|continue|participat|provid|answer|respond|rat(?:e|ing)|scor|judg|evaluat)",
+    r"(?:help|assist|comply|fulfil|engage|continue|participat|provid|answer|respond|rat(?:e|ing)|scor|judg|evaluat)"
+    r"(?![^.]*\b(?:above|below|higher|lower|better|but give)\b)",
     re.IGNORECASE,
 )
-"""Anchored at the start: a reason may well tell of an agent that says "I can't help with that"."""
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
+"""Anchored at the start: a reason may well tell of an agent that says "I can't help with that". A judge that cannot
+rate a turn any higher rates it."""
+_BEGINNING = 300
+"""Characters in which a refusal begins."""
+_THINKS = re.compile(r"<(?:think|thinking|reasoning|thought)>|\[THINK\]", re.IGNORECASE)
+_THOUGHT = re.compile(r"</(?:think|thinking|reasoning|thought)>|\[/THINK\]", re.IGNORECASE)
 _OPENS_JSON = re.compile(r'\{\s*"')
 _JSON_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|["{}]', re.DOTALL)
 _BRACES = re.compile(r"[{}]")
@@ -53,31 +59,41 @@ def given(said: Said, shape: type[T], shown: str) -> T | Unread:
     """The answer as `shape`, held against it here whatever the server promised. `shown`: what the model was shown."""
     if said.finish == FILTERED:
         return Unread("refused", "a content filter stopped the answer")
-    text = saying(said)
+    if said.refused:
+        return Unread("refused", _clipped(said.text or ""))
     if said.finish == CUT_OFF:
         return Unread("unparsable", "it was cut off by the token limit")
+    if len(set(map(_arguments, said.calls))) > 1:
+        return Unread("unparsable", "it makes calls that differ")
+    text = saying(said)
     found = _object(text, shown)
     if found is None:
-        refused = refuses(text)
-        return Unread("refused", _clipped(text)) if refused else Unread("unparsable", "it holds no JSON object")
+        words = _answered(text)
+        refused = refuses(words)
+        return Unread("refused", _clipped(words)) if refused else Unread("unparsable", "it holds no JSON object")
     try:
         return shape.model_validate(found)
     except ValidationError as error:
+        declined = [words for words in found.values() if isinstance(words, str) and refuses(words)]
+        if declined:
+            return Unread("refused", _clipped(declined[0]))
         first = error.errors()[0]
         return Unread("unparsable", f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}")
 
 
 def saying(said: Said) -> str:
     """What was said: the arguments of the tool call where there is one, else the text."""
-    for call in said.calls:
-        arguments = (call.get("function") or {}).get("arguments")
-        return arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return said.text or ""
+    return _arguments(said.calls[0]) if said.calls else said.text or ""
+
+
+def _arguments(call: Mapping[str, Any]) -> str:
+    arguments = (call.get("function") or {}).get("arguments")
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
 def refuses(text: str) -> bool:
     """Whether it opens with the model's declining to answer, in English."""
-    return _REFUSAL.match(text) is not None
+    return _REFUSAL.match(text.lstrip()[:_BEGINNING]) is not None
 
 
 def occurs(part: str, shown: str) -> bool:
@@ -92,14 +108,26 @@ def occurs(part: str, shown: str) -> bool:
 
 def _object(text: str, shown: str) -> dict[str, Any] | None:
     """The object that the text is, else the last one in it. Some servers encode the arguments of a call twice."""
-    fenced = _FENCE.fullmatch(text.strip())
-    value: Any = fenced[1] if fenced else text
+    value: Any = _unfenced(text.strip())
     for _ in range(2):
         try:
             value = _decoded(value) if isinstance(value, str) else value
         except (ValueError, RecursionError):
-            return _last(text, shown)
+            return _last(_answered(text), shown)
     return value if isinstance(value, dict) else None
+
+
+def _unfenced(text: str) -> str:
+    """Without the fence of Markdown around all of it."""
+    if not (text.startswith("```") and text.endswith("```")):
+        return text
+    return re.sub("^json", "", text.strip("`"), flags=re.IGNORECASE)
+
+
+def _answered(text: str) -> str:
+    """What comes after the thinking; "" where that does not end. Some templates open it in the question already."""
+    rest = text[max((mark.end() for mark in _THOUGHT.finditer(text)), default=0) :]
+    return "" if _THINKS.search(rest) else rest
 
 
 def _decoded(text: str) -> Any:
@@ -108,19 +136,22 @@ def _decoded(text: str) -> Any:
 
 def _last(text: str, shown: str) -> dict[str, Any] | None:
     """The last object in the text. None too where JSON begins after it and breaks off: that was to be the answer."""
-    found, start, closings = None, text.find("{"), _closings(text)
+    start, closings = text.find("{"), _closings(text)
+    found: list[tuple[str, Any]] = []
     while start >= 0:
         end = _json_end(text, start) if _OPENS_JSON.match(text, start) else closings.get(start, start + 1)
         if end is None:
             return None
-        try:
-            value = _decoded(text[start:end])
-        except (ValueError, RecursionError):
-            pass  # braces in prose, or broken JSON: nothing inside of it is an answer
-        else:
-            found = found if occurs(text[start:end], shown) else value
+        with suppress(ValueError, RecursionError):  # braces in prose, or broken JSON: nothing inside of it is an answer
+            found.append((text[start:end], _decoded(text[start:end])))
         start = text.find("{", end)
-    return found
+    bare = _bare(shown) if found else ""
+    return next((value for part, value in reversed(found) if not (occurs(part, shown) or _bare(part) in bare)), None)
+
+
+def _bare(text: str) -> str:
+    """Without what a quote may be laid out by: white space, and the backslashes of JSON in JSON."""
+    return "".join(text.replace("\\", "").split())
 
 
 def _json_end(text: str, start: int) -> int | None:
