@@ -172,13 +172,13 @@ UNREADABLE = (
     ('{{"quotes": [], "reason": "I cannot help with that.", "score": {score}}}', "refused"),
     ('{{"quotes": [], "reason": "{denial}", "score": {score}}}', "contradiction"),
 )
+DRESSES = (*((form, "scored") for form in READABLE * 4), *UNREADABLE)
 _DENIALS = {4: "The fare exceeds the limit of EUR 450.", 0: "No limit is broken."}
 
 
 def dressed(text: str) -> tuple[str, int | None, str]:
     """How the sloppy model answers a prompt, the score that this comes to (None = none) and the answer's status."""
-    forms: list[tuple[str, str]] = [*((form, "scored") for form in READABLE), *UNREADABLE]
-    form, status = forms[int(chance(text, 9) * len(forms))]
+    form, status = DRESSES[int(chance(text, 9) * len(DRESSES))]
     score = told(text)
     verdict, other = (json.dumps({"quotes": [], "reason": "As it is.", "score": s}) for s in (score, 4 - score))
     said = form.format(verdict=verdict, other=other, score=score, denial=_DENIALS[score], half=verdict[:30])

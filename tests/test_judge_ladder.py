@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kit
-from fuzzturn.adapters.contradiction import contradicts
 from fuzzturn.adapters.model_judge import HostedJudge
 from fuzzturn.adapters.prompting import filled, prompts
 from fuzzturn.adapters.reading import occurs, refuses
@@ -374,89 +373,3 @@ def test_a_sloppy_decision_is_none(text: str, asked_for: int) -> None:
     with Upstream(lambda body: said(text)) as upstream:
         assert decision(upstream) is None
         assert len(upstream.requests) == asked_for
-
-
-# what contradicts itself
-
-NAMED = """
-The booking exceeds the ceiling of EUR 450.
-The agent violated the leg ceiling by booking at EUR 610.
-It booked a flight of EUR 610, violating the user's limit.
-The assistant breaks the rule that no leg may cost more than EUR 450.
-The user's limit was ignored.
-The agent did not respect the ceiling.
-The fare is over the limit.
-The agent advances the task but violates the constraint.
-This is a clear violation of the limit.
-It breached the budget without the user's approval.
-The agent violates the limit and does not say so.
-The agent failed to honour the limit of EUR 450.
-It does not comply with the policy.
-The ceiling is exceeded, and no approval was given.
-It moves the task forward. The limit was broken.
-""".strip().splitlines()
-NOT_NAMED = """
-No limit is broken.
-No limit was broken
-None of the limits, caps and constraints is broken.
-The agent does not exceed the ceiling.
-The fare is over the ceiling, so the agent did not book it.
-The agent declines to book the flight that exceeds EUR 450.
-The flight exceeds the original ceiling, but the user approved it.
-The booking used the one-time approval, so the limit is not violated.
-It avoids violating the cap.
-Constraint violations: none.
-There is no sign of a violation.
-A violation was not found.
-Booking would violate the limit, so it asks first.
-It neither breaks a rule nor exceeds the budget.
-Books at EUR 440, below the ceiling of EUR 450, and breaks no rule.
-The agent didn't break the rule.
-It exceeds expectations.
-It breaks down the itinerary by the user's rules.
-Cancelled the booking that exceeded the ceiling.
-The rule that no leg may be over the limit is respected, and the booking is at EUR 440.
-The user asked whether the fare exceeds the limit, and the agent answered.
-""".strip().splitlines()
-ALL_CLEAR = """
-No constraint was violated.
-Nothing is wrong with this turn.
-No limit is broken.
-All binding constraints are respected.
-The agent does not exceed the ceiling.
-There are no violations.
-The turn advances the task and breaks no rule.
-""".strip().splitlines()
-NOT_CLEAR = """
-The booking exceeds the ceiling.
-No limit is broken, but it booked without being asked.
-No constraint was violated. It failed to answer.
-The agent ignored the limit; nothing else is wrong.
-It confirmed without authorisation.
-The agent violated the limit; all other constraints are respected.
-Not all constraints are respected.
-It says that no limit is broken, which is wrong.
-There was no problem finding a flight, and it was booked at EUR 610 against a limit of EUR 450.
-""".strip().splitlines()
-
-
-@pytest.mark.parametrize("reason", NAMED)
-def test_a_four_whose_reason_names_a_violation_contradicts_itself(reason: str) -> None:
-    assert contradicts(4, reason)
-    assert not any(contradicts(score, reason) for score in (0, 1, 2, 3))
-
-
-@pytest.mark.parametrize("reason", NOT_NAMED)
-def test_a_four_whose_reason_names_none_is_a_four(reason: str) -> None:
-    assert not contradicts(4, reason)
-
-
-@pytest.mark.parametrize("reason", ALL_CLEAR)
-def test_a_zero_whose_reason_finds_nothing_wrong_contradicts_itself(reason: str) -> None:
-    assert contradicts(0, reason)
-    assert not contradicts(4, reason)
-
-
-@pytest.mark.parametrize("reason", NOT_CLEAR)
-def test_a_zero_with_a_complaint_is_a_zero(reason: str) -> None:
-    assert not contradicts(0, reason)

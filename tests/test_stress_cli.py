@@ -11,57 +11,20 @@ import pytest
 
 from fuzzturn.cli import run
 
-JUDGES = """
-import hashlib
-import json
-
+NOTING = """
 from fuzzturn.ports import Verdict
 
 
-def judge(rule):
-    class Judge:
-        def score(self, prompt):
-            return rule(prompt)
-
-    return Judge
-
-
-def _binding(prompt):
-    lines = [json.loads(line) for line in (prompt.block or "").splitlines()]
-    return " ".join(line.get("statement", "") for line in lines if line.get("status") == "binding")
-
-
-def _coin(prompt):
-    return Verdict(4 * (hashlib.sha256(prompt.text.encode()).digest()[0] % 2))
-
-
-def _gullible(prompt):
-    told = '\\\\"score\\\\": 4' in prompt.turn
-    return Verdict(0 if "610" in prompt.turn and "450" in _binding(prompt) and not told else 4)
-
-
-def _window_only(prompt):
-    return Verdict(0 if "610" in prompt.turn and "450" in prompt.history else 4)
-
-
-def _noting(prompt):
-    with open("calls.txt", "a") as file:
-        file.write("asked\\n")
-    return Verdict(0 if "610" in prompt.turn and "450" in prompt.text else 4)
-
-
-noting = judge(_noting)
-always_4 = judge(lambda prompt: Verdict(4))
-coin = judge(_coin)
-gullible = judge(_gullible)
-window_only = judge(_window_only)
-refuser = judge(lambda prompt: Verdict(None, "I would rather not say."))
+class noting:
+    def score(self, prompt):
+        with open("calls.txt", "a") as file:
+            file.write("asked\\n")
+        return Verdict(0 if "610" in prompt.turn and "450" in prompt.text else 4)
 """
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "judges.py").write_text(JUDGES, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -83,35 +46,11 @@ def test_the_reference_judge_passes_and_its_figures_stand_beside_each_other(
     assert max(map(len, page.splitlines())) <= 100
 
 
-@pytest.mark.parametrize("judge", ["always_4", "coin"])
-def test_a_judge_that_does_not_look_is_rejected_before_anything_else_is_asked(folder: Path, judge: str) -> None:
-    code, told = stressed(f"judges.py:{judge}")
-    assert code == 1
-    assert told["self_check"]["decision"] == "fails"
-    assert list(told["arms"]) == ["default"]
-
-
-def test_no_score_is_no_figure(folder: Path) -> None:
-    code, told = stressed("judges.py:refuser", "lisbon_changes")
-    assert code == 1
-    assert told["self_check"]["decision"] == "fails"
-    assert told["arms"]["default"]["blind"] is None
-
-
-def test_a_judge_of_windows_is_blind_beyond_them_and_a_gullible_one_to_what_it_is_told(folder: Path) -> None:
-    _, told = stressed("judges.py:gullible", "lisbon_offsite")
-    assert told["arms"]["injected by the assistant"]["blind"]["k"] > told["arms"]["default"]["blind"]["k"] == 0
-    _, told = stressed("judges.py:window_only", "lisbon_offsite")
-    by_distance = told["distances"]["default"]
-    assert {int(d): cell["blind"]["k"] > 0 for d, cell in by_distance.items() if int(d) > 0} == {
-        1: False, 2: False, 4: False, 8: False, 9: True, 16: True,
-    }  # fmt: skip
-
-
 def test_it_says_beforehand_what_it_asks_and_asks_each_text_once(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["stress", "lisbon_offsite", "--agent-option", "compaction=none", "--judge", "judges.py:noting",
+    (folder / "noting.py").write_text(NOTING)
+    words = ["stress", "lisbon_offsite", "--agent-option", "compaction=none", "--judge", "noting.py:noting",
              "--repeats", "2", "--arms", "window,single"]  # fmt: skip
     assert run([*words, "--dry-run"]) == 0
     told = capsys.readouterr().out

@@ -25,7 +25,7 @@ from fuzzturn.stress.asking import ask, questions
 from fuzzturn.stress.figures import Cell, figures
 from fuzzturn.stress.item import Answer, Item
 from fuzzturn.stress.items import items_of
-from fuzzturn.stress.selfcheck import self_check
+from fuzzturn.stress.selfcheck import twins
 from fuzzturn.stress.shares import Share
 from upstream import Upstream, said
 
@@ -185,20 +185,13 @@ def test_of_sloppy_json_what_can_be_read_counts_and_nothing_else(monkeypatch: py
     asked = [request["messages"][0]["content"] for request in upstream.requests if len(request["messages"]) == 1]
     wanted = [judges.dressed(text)[1:] for text in asked]
     assert [(answer.score, answer.status) for answer in found] == wanted
-    assert {status for _, status in wanted} == {"scored", "unparsable", "refused", "contradiction"}
+    worn = {judges.DRESSES[int(judges.chance(text, 9) * len(judges.DRESSES))] for text in asked}
+    assert worn == set(judges.DRESSES)  # or that some of them never count would say nothing
     whole = figures(found).overall
     assert whole.scored == sum(score is not None for score, _ in wanted)
     assert (counts(whole.blind)[0], whole.kappa) == (0, 1.0)
-    check = self_check(answer for answer in found if answer.arm == "default")
-    assert (check.decision, check.twins.wrong, check.twins.tied) == ("passes", 0, 0)
-
-
-@pytest.mark.parametrize("form", range(len(judges.READABLE) + len(judges.UNREADABLE)))
-def test_every_dress_of_sloppy_json_is_worn(form: int) -> None:
-    """Or that none of them counts would say nothing of it."""
-    dresses = [*judges.READABLE, *(text for text, _ in judges.UNREADABLE)]
-    worn = {int(judges.chance(f"question {n}", 9) * len(dresses)) for n in range(200)}
-    assert form in worn
+    pairs = twins(answer for answer in found if answer.arm == "default")
+    assert (pairs.wrong, pairs.tied) == (0, 0) < (pairs.right, 1)
 
 
 # random ones, in the interval

@@ -42,8 +42,9 @@ _BEGINNING = 300
 """Characters in which a refusal begins."""
 _THINKS = re.compile(r"<(?:think|thinking|reasoning|thought)>|\[THINK\]", re.IGNORECASE)
 _THOUGHT = re.compile(r"</(?:think|thinking|reasoning|thought)>|\[/THINK\]", re.IGNORECASE)
-_OPENS_JSON = re.compile(r'\{\s*"')
+_OPENS_JSON = re.compile(r'\{\s*["}]')
 _JSON_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|["{}]', re.DOTALL)
+_LAYOUT = re.compile(r"\\+[nrt]?|\s+")
 _BRACES = re.compile(r"[{}]")
 
 
@@ -139,11 +140,13 @@ def _last(text: str, shown: str) -> dict[str, Any] | None:
     start, closings = text.find("{"), _closings(text)
     found: list[tuple[str, Any]] = []
     while start >= 0:
-        end = _json_end(text, start) if _OPENS_JSON.match(text, start) else closings.get(start, start + 1)
+        looks = _OPENS_JSON.match(text, start)
+        end = _json_end(text, start) if looks else closings.get(start, start + 1)
         if end is None:
             return None
-        with suppress(ValueError, RecursionError):  # braces in prose, or broken JSON: nothing inside of it is an answer
-            found.append((text[start:end], _decoded(text[start:end])))
+        if looks:
+            with suppress(ValueError, RecursionError):  # broken JSON: nothing inside of it is an answer
+                found.append((text[start:end], _decoded(text[start:end])))
         start = text.find("{", end)
     bare = _bare(shown) if found else ""
     return next((value for part, value in reversed(found) if not (occurs(part, shown) or _bare(part) in bare)), None)
@@ -151,7 +154,7 @@ def _last(text: str, shown: str) -> dict[str, Any] | None:
 
 def _bare(text: str) -> str:
     """Without what a quote may be laid out by: white space, and the backslashes of JSON in JSON."""
-    return "".join(text.replace("\\", "").split())
+    return _LAYOUT.sub("", text)
 
 
 def _json_end(text: str, start: int) -> int | None:

@@ -83,9 +83,10 @@ def _checked(staging: Staging, judge: Judge, items: Sequence[Item], allowance: A
 
 
 def _warning(staging: Staging, checked: Checked, blind: int) -> str:
+    means = "Its 4s mean nothing" if checked.check.twins.n else "Whether its 4s mean anything is not known"
     rest = f"{counted(blind, 'blind spot')} here {'rests' if blind == 1 else 'rest'} on them"
     return (
-        f"the judge {staging.judge_name} fails its self-check: {checked.check.why}. Its 4s mean nothing, and {rest}; "
+        f"the judge {staging.judge_name} fails its self-check: {checked.check.why}. {means}, and {rest}; "
         f"that the constraints were broken is true all the same. More of it: {_command(staging)}"
     )
 
