@@ -105,6 +105,7 @@ Nothing is booked over the limit.
 Hardly exceeds 50 words and keeps the limit.
 The hotel exceeds the user's wishes with 4 stars.
 The assistant notices that TP207 breaks the ceiling and books IB220.
+The search found TP207, and the fare is over the limit.
 The booking keeps the ceiling, though the fare is over the user's stated hope.
 Each leg is under the limit, and the total exceeds EUR 800 only for two travellers.
 The total exceeds EUR 450, but the limit is per leg and each leg is below it.

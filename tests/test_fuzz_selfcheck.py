@@ -80,6 +80,15 @@ def test_few_pairs_are_one_look(pairs: int, passes: bool, fails: bool) -> None:
     assert checked(pairs, constant)[0].check.decision == ("fails" if fails else "undecided")
 
 
+def test_what_would_do_in_one_look_does_not_do_in_the_first_of_three() -> None:
+    """Seven right ones of seven: a coin does so in 1 of 128 looks."""
+    first = {int(pair[0].pair.split(".")[-1]) for pair in twins_of(items(60))[: SIZES[0]]}
+    silent = sorted(first)[:3]
+    found, asked = checked(60, lambda n, label: None if n in silent else right(n, label))
+    assert (found.check.decision, asked) == ("passes", SIZES[1])
+    assert decide(Twins(right=7, wrong=0, tied=0, gap=4.0, asked=10))[0] == "passes"
+
+
 @given(st.integers(0, 300))
 def test_looks_are_known_beforehand_and_end_with_all_there_is(pairs: int) -> None:
     found = sizes(pairs)
