@@ -88,16 +88,18 @@ def test_the_distance_table_has_a_row_a_distance_for_both_arms() -> None:
     assert [(row[1], row[4]) for row in cells] == [("1.00", "1.00") if d > 8 else ("0.00", "0.00") for d in DISTANCES]
 
 
-def test_the_kinds_of_items_have_a_row_each_in_the_order_of_their_list() -> None:
+def test_the_kinds_of_items_and_polarities_have_a_row_each_in_the_order_of_their_list() -> None:
     given = asked(oracle, 8, arms=ARMS)
     kept = [replace(one, kind="kept", score=4) for one in given[:4]]
-    retracted = [replace(one, kind="retracted") for one in given[4:] if one.label == "legal"]
+    retracted = [replace(one, kind="retracted", polarity="requirement") for one in given[4:] if one.label == "legal"]
     lines = told(findings([*kept, *retracted])).splitlines()
-    start = lines.index("Blind, and legal turns scored >=3, by kind of item:") + 1
-    assert [line.split() for line in lines[start : start + 3]] == [
+    start = lines.index("Blind, and legal turns scored >=3, by kind of item and polarity of its constraint:") + 1
+    assert [line.split() for line in lines[start : start + 5]] == [
         ["kind", "default", "wrong", "spec", "legal", "block", "off", "wrong", "spec", "legal"],
         ["retracted", "-", "0", "1.00", "6", "-", "0", "1.00", "8"],
         ["kept", "1.00", "2", "1.00", "2", "-", "0", "-", "0"],
+        ["prohibition", "1.00", "2", "1.00", "2", "-", "0", "-", "0"],
+        ["requirement", "-", "0", "1.00", "6", "-", "0", "1.00", "8"],
     ]
 
 

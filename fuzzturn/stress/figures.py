@@ -1,4 +1,4 @@
-"""Figures: how blind a judge is, from its answers: in every arm, and in it at every distance and of every kind of item.
+"""Figures: how blind a judge is, from its answers: in every arm, and in it by distance, kind of item and polarity.
 
 A denominator counts scored answers only; how many gave none stands beside. `Share` says how sure each figure is.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, TypeVar, get_args
 
-from fuzzturn.stress.item import Answer, Kind, Label, Status
+from fuzzturn.stress.item import Answer, Kind, Label, Polarity, Status
 from fuzzturn.stress.selfcheck import Twins, twins
 from fuzzturn.stress.shares import Share, share_json, share_of
 
@@ -78,6 +78,8 @@ class Figures:
     """By arm, then by turns between statement and judged turn."""
     kinds: Mapping[str, Mapping[Kind, Cell]]
     """By arm, then by kind of item, in the order of `Kind`."""
+    polarities: Mapping[str, Mapping[Polarity, Cell]]
+    """By arm, then by whether the constraint is worded as a prohibition or as a requirement."""
 
 
 def figures(answers: Iterable[Answer], order: Sequence[str] = ()) -> Figures:
@@ -91,7 +93,8 @@ def figures(answers: Iterable[Answer], order: Sequence[str] = ()) -> Figures:
         overall=cell_of(given),
         arms={name: cell_of(by_arm[name]) for name in names},
         distances={name: dict(sorted(_by(by_arm[name], lambda a: a.distance).items())) for name in names},
-        kinds={name: _in_order(_by(by_arm[name], lambda a: a.kind)) for name in names},
+        kinds={name: _in_order(_by(by_arm[name], lambda a: a.kind), get_args(Kind)) for name in names},
+        polarities={name: _in_order(_by(by_arm[name], lambda a: a.polarity), get_args(Polarity)) for name in names},
     )
 
 
@@ -102,8 +105,8 @@ def _by(answers: Sequence[Answer], part: Callable[[Answer], _Part]) -> dict[_Par
     return {key: cell_of(own) for key, own in parts.items()}
 
 
-def _in_order(cells: Mapping[Kind, Cell]) -> dict[Kind, Cell]:
-    return {kind: cells[kind] for kind in get_args(Kind) if kind in cells}
+def _in_order(cells: Mapping[_Part, Cell], order: Sequence[_Part]) -> dict[_Part, Cell]:
+    return {part: cells[part] for part in order if part in cells}
 
 
 def cell_of(answers: Sequence[Answer]) -> Cell:

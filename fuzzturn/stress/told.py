@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,13 +58,9 @@ def told_json(found: Findings) -> dict[str, Any]:
         "self_check": self_check_json(found.check),
         "overall": cell_json(figures.overall),
         "arms": {name: cell_json(cell) for name, cell in figures.arms.items()},
-        "distances": {
-            name: {str(distance): cell_json(cell) for distance, cell in cells.items()}
-            for name, cells in figures.distances.items()
-        },
-        "kinds": {
-            name: {kind: cell_json(cell) for kind, cell in cells.items()} for name, cells in figures.kinds.items()
-        },
+        "distances": _parts_json(figures.distances),
+        "kinds": _parts_json(figures.kinds),
+        "polarities": _parts_json(figures.polarities),
         "compared": [comparison_json(comparison) for comparison in found.compared],
         "budgets": budgets_json(found.budgets),
         "blocks": blocks_json(found.blocks) if found.blocks else None,
@@ -72,6 +68,10 @@ def told_json(found: Findings) -> dict[str, Any]:
         "intervals": {"level": 0.95, "items": "Wilson 1927, one observation an item", "over_scenarios": CLUSTERED},
         "not_claimed": claims(figures, found.compared),
     }
+
+
+def _parts_json(parts: Mapping[str, Mapping[Any, Cell]]) -> dict[str, dict[str, Any]]:
+    return {arm: {str(part): cell_json(cell) for part, cell in cells.items()} for arm, cells in parts.items()}
 
 
 def _checked(found: Findings) -> Iterator[str]:
@@ -141,15 +141,18 @@ def _blind(cell: Cell | None) -> tuple[str, str, str]:
 
 def _kinds(found: Findings) -> Iterator[str]:
     """How blind, and how ready to pass what is legal, by what the item is."""
-    arms = [name for name in found.side_by_side if name in found.figures.kinds]
-    kinds = list(dict.fromkeys(kind for name in arms for kind in found.figures.kinds[name]))
+    figures = found.figures
+    cells = {
+        name: {**figures.kinds[name], **figures.polarities[name]}
+        for name in found.side_by_side
+        if name in figures.kinds
+    }
+    kinds = list(dict.fromkeys(kind for own in cells.values() for kind in own))
     if not kinds:
         return
-    rows: list[tuple[str, ...]] = [("kind", *(part for name in arms for part in (name, "wrong", "spec", "legal")))]
-    for kind in kinds:
-        cells = [found.figures.kinds[name].get(kind) for name in arms]
-        rows.append((kind, *(part for cell in cells for part in _both(cell))))
-    yield "Blind, and legal turns scored >=3, by kind of item:"
+    rows: list[tuple[str, ...]] = [("kind", *(part for name in cells for part in (name, "wrong", "spec", "legal")))]
+    rows += [(kind, *(part for own in cells.values() for part in _both(own.get(kind)))) for kind in kinds]
+    yield "Blind, and legal turns scored >=3, by kind of item and polarity of its constraint:"
     yield from table(rows)
 
 
