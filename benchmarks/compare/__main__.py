@@ -1,6 +1,7 @@
 """Compare: fuzzturn against what else one would take, on planted faults, counted in agent turns.
 
-    python -m benchmarks.compare [--seeds 0-19] [--faults a,b] [--methods a,b] [--json FILE] [--doc FILE] [--svg FILE]
+    python -m benchmarks.compare [--set NAME | --faults a,b] [--seeds 0-19] [--methods a,b] [--json FILE] [--doc FILE]
+                                 [--svg FILE]
 
 What FILE of --json holds already is not run again, but for the methods of --again. Tables go to stdout, progress to
 stderr.
@@ -14,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks.faults.planted import FAULTS
+from benchmarks.faults.sets import EVERY, SETS
 from benchmarks.seeds import seeds
 
 from .document import document
@@ -30,14 +31,14 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what is missing, then print the tables and write what was asked for."""
     asked = _parser().parse_args(arguments)
+    asked.faults = asked.faults or [fault.name for fault in SETS[asked.set]]
     results = load(asked.json)
     results.forget(asked.faults, asked.seeds, asked.again)
-    for fault in FAULTS:
-        if fault.name in asked.faults:
-            for seed in asked.seeds:
-                _run(World(fault, seed), _methods(asked, seed), results)
-                if asked.json is not None:
-                    results.save(asked.json)
+    for name in asked.faults:
+        for seed in asked.seeds:
+            _run(World(EVERY[name], seed), _methods(asked, seed), results)
+            if asked.json is not None:
+                results.save(asked.json)
     chosen = results.chosen(asked.faults, asked.seeds, asked.methods)
     text = document(
         chosen,
@@ -73,7 +74,9 @@ def _run(world: World, methods: Sequence[str], results: Results) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=seeds, default=seeds("0-19"), help="as in 0-19 or 0,3,7")
-    parser.add_argument("--faults", type=_among([fault.name for fault in FAULTS]), default=[f.name for f in FAULTS])
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--set", choices=list(SETS), default="planted", help="all faults of one set (default: planted)")
+    chosen.add_argument("--faults", type=_among(list(EVERY)), help="these faults, of whichever set")
     parser.add_argument("--methods", type=_among(list(METHODS)), default=list(METHODS))
     parser.add_argument("--again", type=_among(list(METHODS)), default=[], help="methods to run though there are rows")
     parser.add_argument("--json", type=Path, help="rows; read first, where it exists")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.faults.planted import FAULTS
+from benchmarks.faults.sets import EVERY
 
 from .methods import METHODS, SLOW
 from .row import Row
@@ -88,7 +88,7 @@ def document(rows: Sequence[Row], seeds: Sequence[int], cpu: float, svg: str | N
         "\n## Where fuzzturn's turns to minimal go\n\nMean agent turns of each pass.\n",
         by_pass(rows),
         "\n## The faults\n",
-        *(f"- **{fault.name}** (minimum {fault.minimum} turns{_how(fault.argued)}): {fault.says}." for fault in FAULTS),
+        *map(_told, dict.fromkeys(row.fault for row in rows)),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -98,6 +98,11 @@ def _slow(rows: Sequence[Row]) -> str:
     seeds = {method: sorted({row.seed for row in rows if row.method == method}) for method in SLOW}
     told = [f"`{method}` has the seeds {own[0]} to {own[-1]}" for method, own in seeds.items() if own]
     return f"Slow methods have fewer runs, on seeds that may be others: {', '.join(told)}." if told else ""
+
+
+def _told(name: str) -> str:
+    fault = EVERY[name]
+    return f"- **{name}** (minimum {fault.minimum} turns{_how(fault.argued)}): {fault.says}."
 
 
 def _how(argued: str | None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.faults.planted import FAULTS
+from benchmarks.faults.sets import EVERY
 
 from .methods import METHODS, SLOW
 from .row import Row
@@ -50,7 +50,12 @@ class Results:
         return sum(self.cpu.get(f"{fault} {seed}", 0.0) for fault in faults for seed in seeds)
 
     def as_json(self) -> Mapping[str, Any]:
-        faults = {f.name: {"says": f.says, "minimum": f.minimum, "argued": f.argued} for f in FAULTS}
+        there = {fault for fault, _, _ in self.rows}
+        faults = {
+            name: {"says": fault.says, "minimum": fault.minimum, "argued": fault.argued}
+            for name, fault in EVERY.items()
+            if name in there
+        }
         places = {name: i for i, name in enumerate([*faults, *METHODS])}
         ordered = sorted(self.rows, key=lambda key: (places[key[0]], key[1], places[key[2]]))
         return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from benchmarks.faults.planted import FAULTS
+from benchmarks.faults.sets import EVERY
 
 from .methods import METHODS
 from .ranks import median, p90, share
@@ -91,7 +91,7 @@ def _against(
 
 def _least(row: Row) -> float:
     """What no method can be below in `final_turns`."""
-    return next(fault.minimum for fault in FAULTS if fault.name == row.fault)
+    return EVERY[row.fault].minimum
 
 
 def _worst(rows: Sequence[Row]) -> float | None:
@@ -102,11 +102,10 @@ def _worst(rows: Sequence[Row]) -> float | None:
 def by_fault(rows: Sequence[Row]) -> str:
     """One line a fault: for each method the medians of turns to first failure, turns to minimal, final turns."""
     names = [name for name in METHODS if _of(rows, name)]
-    minimum = {fault.name: fault.minimum for fault in FAULTS}
     lines = []
     for fault in _faults(rows):
         here = [row for row in rows if row.fault == fault]
-        lines.append([fault, str(minimum[fault]), *(_three(_of(here, name)) for name in names)])
+        lines.append([fault, str(EVERY[fault].minimum), *(_three(_of(here, name)) for name in names)])
     return _table(["fault", "minimum", *names], lines)
 
 

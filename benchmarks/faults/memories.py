@@ -7,16 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeAlias
 
 from fuzzturn.session import Compaction
 
 from .clerk import Memory, Said, View, size
 
-__all__ = ["Loses", "Summarised", "crowded_out", "head_and_tail", "losing_at_once", "middle_unseen", "pruned", "recent"]
+__all__ = [
+    "Keeps", "Loses", "Summarised", "beyond", "crowded_out", "everything", "head_and_tail", "in_batches", "keeping",
+    "losing_at_once", "middle_unseen", "paged", "pruned", "recent",
+]  # fmt: skip
 
 Loses: TypeAlias = Callable[[Sequence[Said], int], bool]
 """Whether the ceiling stated in message number i is lost, given all messages so far, the last one just spoken."""
+Keeps: TypeAlias = Callable[[Sequence[Said], int], bool]
+"""Whether message number i stays, given all messages so far, the last one just spoken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,72 @@ def recent(messages: int) -> Memory:
         if len(said) <= messages:
             return View(kept=said, seen=said)
         return _told("recent", said, said[-messages:], any(one.states for one in said[:-messages]))
+
+    return memory
+
+
+def everything(said: tuple[Said, ...]) -> View:
+    """Nothing is ever let go of."""
+    return View(kept=said, seen=said)
+
+
+def beyond(tokens: int) -> Callable[[Sequence[Said]], bool]:
+    """Whether there are more than so many tokens by now."""
+    return lambda said: size(said) > tokens
+
+
+def keeping(
+    policy: str,
+    when: Callable[[Sequence[Said]], bool],
+    keeps: Keeps,
+    matters: Callable[[Said], bool] = lambda one: one.states,
+) -> Memory:
+    """Whenever `when` holds, only what `keeps` says stays, and the message just spoken.
+
+    `matters`: what the agent goes by; the planted mechanism takes effect when one of those is dropped.
+    """
+
+    def memory(said: tuple[Said, ...]) -> View:
+        if not when(said):
+            return View(kept=said, seen=said)
+        last = len(said) - 1
+        kept = tuple(one for i, one in enumerate(said) if i == last or keeps(said, i))
+        if len(kept) == len(said):
+            return View(kept=said, seen=said)
+        here = {id(one) for one in kept}
+        return _told(policy, said, kept, any(matters(one) and id(one) not in here for one in said))
+
+    return memory
+
+
+def in_batches(messages: int) -> Memory:
+    """Each so many messages of the user become a summary of the ceilings among all of them but the last."""
+
+    def memory(said: tuple[Said, ...]) -> View:
+        users = [i for i, one in enumerate(said) if one.by_user]
+        if len(users) <= messages:
+            return View(kept=said, seen=said)
+        old, overlooked = said[: users[messages]], said[users[messages - 1]]
+        text = " ".join(
+            ["Summary of what was said before:", *(o.text for o in old if o.states and o is not overlooked)]
+        )
+        summary = Said({"role": "user", "content": text}, summary=True)
+        return _told("batch", said, (summary, *said[users[messages] :]), overlooked.states, text)
+
+    return memory
+
+
+def paged(tokens: int) -> Memory:
+    """What was said is kept in pages of so many tokens, and a message that a page's end goes through is never seen."""
+
+    def memory(said: tuple[Said, ...]) -> View:
+        ends = list(accumulate(one.tokens for one in said))
+        torn = {i for i, one in enumerate(said[:-1]) if (ends[i] - one.tokens) // tokens < (ends[i] - 1) // tokens}
+        seen = tuple(one for i, one in enumerate(said) if i not in torn)
+        if not torn:
+            return View(kept=said, seen=said)
+        fired = any(said[i].states for i in torn)
+        return View(kept=said, seen=seen, compaction=_compaction("pages", said, seen), fired=fired)
 
     return memory
 

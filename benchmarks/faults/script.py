@@ -7,13 +7,14 @@ from typing import Any
 
 from fuzzturn.scenario import Scenario
 
-__all__ = ["RULE_FIRST", "TWO_RULES", "USUAL"]
+__all__ = ["RULE_FIRST", "RULE_LATE", "RULE_WITH_TASK", "TWO_RULES", "USUAL"]
 
 _CEILING = "one lamp may cost at most 300 euros"
 _LOWER = "one lamp may cost at most 200 euros"
 _TURNS: Mapping[str, Mapping[str, Any]] = {
     "hello": {"user": "Good morning, we are furnishing the new reading room.", "optional": True},
     "ask": {"user": "Please find lamps for the reading room."},
+    "ask_within": {"user": f"Please find lamps for the reading room, {_CEILING}.", "states": ("ceiling",)},
     "rule": {"user": f"The board has a rule for this, {_CEILING}.", "states": ("ceiling",)},
     "paint": {"user": "The walls were painted in a light green.", "optional": True},
     "chairs": {"user": "Please find chairs as well."},
@@ -50,7 +51,7 @@ def _script(name: str, ids: Sequence[str], constraints: Sequence[str]) -> Scenar
             "environment": "desk",
             "goal": {"says": "One lamp, ordered", "milestones": ({"id": "ordered", "check": "ordered"},)},
             "constraints": tuple(c for c in _CONSTRAINTS if c["id"] in constraints),
-            "turns": tuple({"id": id, **_TURNS[id]} for id in ids),
+            "turns": tuple({"id": id.removesuffix("_within"), **_TURNS[id]} for id in ids),
             "interruptions": _BANK,
         }
     )
@@ -67,3 +68,28 @@ TWO_RULES = _script(
     ["ceiling", "lower"],
 )
 """A lower ceiling replaces the first one half way."""
+RULE_LATE = _script(
+    "lamps_rule_late",
+    ("hello", "ask", "paint", "chairs", "floor", "contact", "shelves", "rule", "hold", "ivy", "order", "thanks"),
+    ["ceiling"],
+)
+"""The rule is stated when most of the talking is over."""
+RULE_WITH_TASK = _script(
+    "lamps_rule_with_task",
+    (
+        "hello",
+        "ask_within",
+        "paint",
+        "chairs",
+        "hold",
+        "floor",
+        "contact",
+        "shelves",
+        "ivy",
+        "opening",
+        "order",
+        "thanks",
+    ),
+    ["ceiling"],
+)
+"""The rule is a part of the message that asks for the search."""
