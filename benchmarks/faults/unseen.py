@@ -62,7 +62,7 @@ def _last_three_of_user(said: Sequence[Said], i: int) -> bool:
 
 
 def _last_six_of_role(said: Sequence[Said], i: int) -> bool:
-    return sum(one.chat["role"] == said[i].chat["role"] for one in said[i:]) <= 6
+    return len([one for one in said[i:] if one.chat["role"] == said[i].chat["role"]]) <= 6
 
 
 def _not_long_done(said: Sequence[Said], i: int) -> bool:
