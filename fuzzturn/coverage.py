@@ -1,9 +1,9 @@
 """Coverage: which of many variants to play next: the one that shows most that is new for each turn it costs.
 
-What a constraint goes through between its statement and the next call that it guards is told by features: what stands
-next to the statement, which tool was called before it, what was put in between and next to what, how far apart the two
-are, where the context is cut. Failures are conjunctions of few of these, so it is pairs that count. All of it is known
-before anything is played, which keeps a campaign's plan independent of timing, workers and shards.
+What a constraint goes through until the next call that it guards is told by features: what was put before its
+statement, what stands next to it, which tool was called before it, what was put in between and next to what, how far
+apart the two are, where the context is cut. Failures are conjunctions of few of these, so it is pairs that count. All
+of it is known before anything is played, which keeps a campaign's plan independent of timing, workers and shards.
 
 Source of the features: research on agent coverage (dropped span x distance x tool n-gram); the weights were measured.
 """
@@ -81,17 +81,24 @@ def _between(kinds: Sequence[str], at: int, then: int) -> Iterator[Feature]:
     middle = kinds[at + 1 : then]
     inserted = [kind for kind in middle if kind.startswith("+")]
     tools = [kind for kind in kinds[:at] if not kind.startswith("+") and kind not in ("talk", "states")]
+    yield "first", kinds[0]
+    yield from _often("often before", kinds[:at])
     yield "before", kinds[at - 1] if at else "nothing"
     yield "after", kinds[at + 1]
     yield "last tool", tools[-1] if tools else "none"
     yield "padded before", str(any(kind.startswith(("+pad", "+cut")) for kind in kinds[:at]))
     yield "distance", str(min((then - at) // TURNS_NEAR, 5))
     yield "largest", max((kind for kind in inserted if kind.startswith(("+pad", "+cut"))), default="none")
-    for kind, times in Counter(kind.split()[0] for kind in inserted).items():
-        yield "often", kind, str(min(times, 3))
+    yield from _often("often", middle)
     for here, there in pairwise(kinds[at : then + 1]):
         if here.startswith("+") or there.startswith("+"):
             yield "next to", here.split()[0], there.split()[0]
+
+
+def _often(name: str, kinds: Sequence[str]) -> Iterator[Feature]:
+    """How often each operator put something there."""
+    for kind, times in Counter(kind.split()[0] for kind in kinds if kind.startswith("+")).items():
+        yield name, kind, str(min(times, 3))
 
 
 class Planner:

@@ -20,8 +20,9 @@ __all__ = [
     "marked", "offers", "operator", "stage",
 ]  # fmt: skip
 
-Place: TypeAlias = Literal["nowhere", "before", "around", "between", "here and there", "everywhere"]
-"""Where in a session an operator is on: before the guarded turns, around the statements, or between these."""
+Place: TypeAlias = Literal["nowhere", "early", "before", "around", "between", "here and there", "everywhere"]
+"""Where in a session an operator is on: up to the first statement, before the guarded turns, around the statements, or
+between these."""
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 Effect: TypeAlias = Literal["preserve", "supersede", "relax", "add", "environment"]
@@ -199,6 +200,8 @@ class Stage:
     guarded: frozenset[str]
     between: frozenset[str]
     """From the first statement to the last guarded turn, both included."""
+    early: frozenset[str]
+    """Up to the first statement, which is included."""
 
     def holds(self, place: Place, turn: str, before: str | None) -> bool:
         """Whether what is spoken just before `turn`, and after the turn `before`, is at that place."""
@@ -209,6 +212,8 @@ class Stage:
                 return turn in self.stating or before in self.stating
             case "between":
                 return turn in self.between
+            case "early":
+                return turn in self.early
             case "everywhere":
                 return True
             case _:
@@ -222,7 +227,7 @@ def stage(scenario: Scenario, guarded: Guarded) -> Stage:
     late = frozenset[str]().union(*guarded.values()) & frozenset(ids) or frozenset(ids[-1:])
     first = min((ids.index(id) for id in stating), default=0)
     last = max((ids.index(id) for id in late), default=0)
-    return Stage(stating, late, frozenset(ids[first : last + 1]))
+    return Stage(stating, late, frozenset(ids[first : last + 1]), frozenset(ids[: first + 1]))
 
 
 def dropped(draw: DrawFn, slots: Sequence[Slot], unwanted: Set[str]) -> tuple[list[Edit], list[Slot]]:

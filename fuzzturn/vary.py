@@ -2,9 +2,10 @@
 
 The encoding is chosen for what it finds, how it generates and how it shrinks; each point was measured (decision 0014).
 
-- Per operator one place, as bits of a byte: nowhere, before the guarded turns, around the statements, at every turn
-  from the first of these to the last of those, or here and there. With every operator always on no session ever lacks
-  one, and some failures need that; with a coin for every turn no session is ever crowded, and others need that.
+- Per operator one place, as bits of a byte: nowhere, at every turn up to the first statement, before the guarded turns,
+  around the statements, at every turn from the first of these to the last of those, or here and there. With every
+  operator always on no session ever lacks one, and some failures need that; with a coin for every turn no session is
+  ever crowded, and others need that.
 - A byte for every turn says whether it is dropped, and zero, which bytes shrink to, drops it; the byte that says how
   much is dropped only shifts that. Behind a switch, turning it off keeps every turn, which looks simpler to Hypothesis.
 - One draw for all these bytes: an example costs about as much as its number of choices.
@@ -59,7 +60,8 @@ _FREE_EDITS = 2
 """Edits at most per session from one operator that is not asked turn by turn."""
 
 _PLACES: Sequence[Place] = (
-    "nowhere", "nowhere", "nowhere", "before", "before", "around", "between", "here and there",
+    "nowhere", "nowhere", "nowhere", "nowhere", "nowhere", "nowhere", "before", "before", "before", "around",
+    "between", "between", "here and there", "here and there", "early", "early",
 )  # fmt: skip
 ON_AT_MOST = 4
 """Operators that are on in one session: with all of a long list on, no session would be about anything."""
