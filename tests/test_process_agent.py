@@ -33,7 +33,10 @@ def hear():
     return json.loads(line) if line else sys.exit(0)
 def child():
     sleeper = subprocess.Popen([sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"])
-    open(sys.argv[1] + ".child", "w").write(str(sleeper.pid))
+    note = sys.argv[1] + ".child"
+    with open(note + "~", "w") as file:
+        file.write(str(sleeper.pid))
+    os.replace(note + "~", note)  # whoever waits for it finds it written
 opened = hear()
 """
 READY = "send('ready')\nhear()\n"
