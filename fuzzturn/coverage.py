@@ -11,7 +11,7 @@ Source of the features: research on agent coverage (dropped span x distance x to
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, TypeAlias
@@ -115,7 +115,9 @@ class Planner:
     def choose(self, pool: Sequence[Variant], n: int, played: Sequence[Variant]) -> list[Variant]:
         """Up to `n` of the pool in the order to play them; `played`: sessions whose beginnings cost nothing.
 
-        A variant that speaks no turn which is new by then is left out: it would show nothing.
+        A variant that speaks no turn which is new by then is left out: it would show nothing. Each third of a session
+        in which the statement may stand has its share of the pool: less can happen after a late one, so it would never
+        be worth most.
         """
         beginnings = Beginnings()
         for variant in played:
@@ -123,6 +125,8 @@ class Planner:
         pairs = [self._pairs(variant) for variant in pool]
         said = [words(variant) for variant in pool]
         worth = _Worth(pairs, self._times)
+        thirds = [_third(variant) for variant in pool]
+        shares = _Shares(thirds)
         left = list(range(len(pool)))
         chosen: list[Variant] = []
         while left and len(chosen) < n:
@@ -130,7 +134,9 @@ class Planner:
             left = [i for i in left if costs[i]]
             if not left:
                 break
-            best = max(left, key=lambda i: (worth.of[i] / (costs[i] + ALWAYS_PAID), -i))
+            third = shares.take({thirds[i] for i in left})
+            own = [i for i in left if thirds[i] == third]
+            best = max(own, key=lambda i: (worth.of[i] / (costs[i] + ALWAYS_PAID), -i))
             left.remove(best)
             worth.cover(best)
             beginnings.add(said[best])
@@ -144,6 +150,27 @@ class Planner:
 def _pairs_of(features: frozenset[Feature]) -> Iterator[Any]:
     yield from features
     yield from combinations(sorted(features), 2)
+
+
+def _third(variant: Variant) -> int:
+    """The third of the session, 0 to 2, in which something is first stated; 0 where nothing is."""
+    turns = variant.spoken.turns
+    at = next((i for i, line in enumerate(turns) if line.states), 0)
+    return at * 3 // max(len(turns), 1)
+
+
+class _Shares:
+    """Whose turn it is, so that of what is taken each kind has the share that it has of all."""
+
+    def __init__(self, kinds: Sequence[int]) -> None:
+        self._all, self._taken = Counter(kinds), Counter[int]()
+
+    def take(self, kinds: Set[int]) -> int:
+        """The one of these kinds that has the least for its share; the first of equals."""
+        n = self._taken.total() + 1
+        kind = max(sorted(kinds), key=lambda one: self._all[one] * n - self._taken[one] * self._all.total())
+        self._taken[kind] += 1
+        return kind
 
 
 class _Worth:
