@@ -7,7 +7,6 @@ inside them.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -18,8 +17,9 @@ from fuzzturn.clock import time
 from fuzzturn.context import Evidence
 from fuzzturn.drive import Meter
 from fuzzturn.ledger import Ledger, opening, speak, use
+from fuzzturn.memo import Memo
 from fuzzturn.milestones import Graph, graph
-from fuzzturn.ports import Judge, JudgePrompt, Verdict
+from fuzzturn.ports import Judge
 from fuzzturn.protected import Block, commitments, protect
 from fuzzturn.registry import Registry
 from fuzzturn.rubric import Rubric
@@ -33,7 +33,7 @@ from fuzzturn.signals.progress import progress
 from fuzzturn.visibility import summaries
 
 __all__ = [
-    "Efficiency", "Jury", "Measured", "Memo", "Reader", "called_tools", "evidence_of", "guarded_turns", "judged",
+    "Efficiency", "Jury", "Measured", "Reader", "called_tools", "evidence_of", "guarded_turns", "judged",
     "measure",
 ]  # fmt: skip
 
@@ -75,38 +75,6 @@ class Measured:
     def block(self, n: int) -> Block:
         """The protected block of turn `n`."""
         return protect(self.ledgers[n - 1], self.promised(n))
-
-
-@dataclass(frozen=True, slots=True)
-class Memo:
-    """A judge is asked once for equal text in one sample: its answers are kept here."""
-
-    judge: Judge
-    meter: Meter
-    answers: dict[tuple[str, int], asyncio.Future[Verdict]] = field(default_factory=dict)
-
-    @property
-    def identity(self) -> object:
-        """What the judge says of itself; None = it does not tell."""
-        return getattr(self.judge, "identity", None)
-
-    async def score(self, prompt: JudgePrompt) -> Verdict:
-        key = prompt.text, prompt.sample
-        known = self.answers.get(key)
-        if known is not None:
-            return await known
-        flight = self.answers[key] = asyncio.get_running_loop().create_future()
-        self.meter.judge_calls += 1
-        try:
-            answer = self.judge.score(prompt)
-            verdict = answer if isinstance(answer, Verdict) else await answer
-        except BaseException as error:
-            del self.answers[key]
-            flight.set_exception(error if isinstance(error, Exception) else asyncio.CancelledError())
-            flight.exception()
-            raise
-        flight.set_result(verdict)
-        return verdict
 
 
 class Jury:

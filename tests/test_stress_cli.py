@@ -103,6 +103,45 @@ def test_the_search_keeps_gaps_of_the_block_that_replay(folder: Path, capsys: py
     assert "FAILING" in capsys.readouterr().out
 
 
+FLAKY = """
+import asyncio
+
+from fuzzturn.ports import Verdict
+
+
+class flaky:
+    def __init__(self):
+        self.seen = set()
+
+    async def score(self, prompt):
+        await asyncio.sleep(0)
+        if prompt.text not in self.seen and len(prompt.text) % 3 == 0:
+            self.seen.add(prompt.text)
+            raise OSError("429")
+        return Verdict(0 if "610" in prompt.turn and "450" in prompt.text else 4)
+
+
+class careless:
+    def score(self, prompt):
+        return 4
+"""
+
+
+def test_a_judge_that_fails_now_and_then_comes_out_the_same_for_any_workers(folder: Path) -> None:
+    (folder / "flaky.py").write_text(FLAKY)
+    one, eight = (stressed("flaky.py:flaky", "lisbon_offsite", "--workers", n) for n in ("1", "8"))
+    assert one == eight
+    assert one[1]["overall"]["unscored"]["error"] > 0
+
+
+def test_a_judge_that_gives_no_verdict_is_told_what_it_returns(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "flaky.py").write_text(FLAKY)
+    assert run(["stress", "lisbon_offsite", "--judge", "flaky.py:careless"]) == 2
+    assert "returned 4; it returns a Verdict" in capsys.readouterr().err
+
+
 def test_without_a_judge_there_is_nothing_to_stress(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["stress", "--judge", "none"]) == 2
     assert "the judge that is to be stressed" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from fuzzturn.cli.options import choose
 from fuzzturn.cli.staging import Staging
 from fuzzturn.context import prompt
 from fuzzturn.drive import drive
+from fuzzturn.measure import evidence_of
 from fuzzturn.project import Project
 from fuzzturn.stress.arms import ARMS, LIFTED
 from fuzzturn.stress.asking import ask, costs, questions
@@ -26,7 +27,7 @@ WINDOWS = {"window 0": 0, "window 2": 2, "window 4": 4, "block off": 8, "window 
 @cache
 def items() -> tuple[Item, ...]:
     found: list[Item] = []
-    for script in STAGING.scenarios(["lisbon_changes", "berlin_approval"]):
+    for script in STAGING.scenarios(["lisbon_changes", "berlin_approval", "madrid_airline"]):
         base = asyncio.run(drive(STAGING.cast(script), script))
         found += items_of(script, base, STAGING.registry).items
     return tuple(found)
@@ -60,6 +61,19 @@ def test_twins_say_the_same_to_the_last_word_and_differ_in_what_was_done() -> No
         assert one.measured.session.turns[-1].tool_calls != other.measured.session.turns[-1].tool_calls
 
 
+def test_no_two_items_are_the_same_text() -> None:
+    shown = [evidence_of(item.measured, item.turn, STAGING.rubric) for item in items()]
+    texts = [text.text for evidence in shown if (text := prompt("window+block", evidence)) is not None]
+    assert len(set(texts)) == len(texts) == len(items())
+
+
+def test_the_distance_is_that_from_the_statement_in_the_ledger() -> None:
+    for item in items():
+        stated = item.measured.ledgers[-1].entry(item.constraint)
+        assert stated is not None
+        assert item.distance == item.turn - stated.since
+
+
 def test_every_distance_and_kind_of_look_alike_is_there() -> None:
     plain = {item.distance for item in items() if item.kind == "plain"}
     assert plain == {*DISTANCES}
@@ -73,10 +87,15 @@ def test_with_the_block_the_reference_judge_is_blind_to_nothing_and_refuses_noth
         assert [a.item for a in _of(arm, "legal") if (a.score or 0) < 3] == []
 
 
-def test_without_it_it_is_blind_exactly_beyond_its_window() -> None:
+def test_without_it_it_is_blind_exactly_beyond_its_window_and_to_what_no_turn_says() -> None:
+    in_the_system_prompt = {
+        item.id for item in items() if item.measured.spoken.constraint(item.constraint).source == "system"
+    }
+    assert in_the_system_prompt
     for arm, window in WINDOWS.items():
         for answer in _of(arm, "violating", kind="plain"):
-            assert (answer.score == 4) is (answer.distance > window), (arm, answer.item)
+            beyond = answer.distance > window or answer.item in in_the_system_prompt
+            assert (answer.score == 4) is beyond, (arm, answer.item)
 
 
 def test_with_the_agents_eyes_and_with_a_placebo_it_is_blind() -> None:

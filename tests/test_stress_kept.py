@@ -162,7 +162,8 @@ def test_a_scenario_brings_its_entries_and_an_entry_brings_itself(
 def test_an_entry_named_twice_or_copied_is_asked_about_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = Path("corpus") / "lisbon_offsite" / f"{KEPT[0]}.yaml"
     shutil.copy(file, folder)
-    assert asked(capsys, str(file), str(file), file.name)[0] == 2
+    shutil.copy(file, folder / "renamed.yaml")
+    assert asked(capsys, str(file), str(file), file.name, "renamed.yaml")[0] == 2
 
 
 def test_entries_that_say_nothing_are_told_and_take_nothing_from_the_others(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from math import comb
@@ -172,8 +173,15 @@ def test_the_order_of_answers_and_what_is_unscored_decide_nothing(seed: int, dat
     assert more.twins.asked == check.twins.asked + 1
 
 
+def test_a_judge_of_whom_no_pair_has_two_scores_is_not_said_to_give_none() -> None:
+    given = [replace(a, score=None, status="refused") if a.label == "legal" else a for a in asked(oracle, 9)]
+    check = self_check(given)
+    assert (check.decision, check.why) == ("undecided", "no pair has two scores, 9 answers have one")
+    assert check.needed == PAIRS
+
+
 def test_the_json_names_the_error_rates() -> None:
     check = self_check(asked(oracle, 30))
     data = self_check_json(check)
     assert (data["alpha"], data["beta"], data["least"]) == (ALPHA, BETA, LEAST)
-    assert data["twins"] == {"right": 30, "wrong": 0, "tied": 0, "gap": 4.0, "asked": 30, "n": 30}
+    assert data["twins"] == {"right": 30, "wrong": 0, "tied": 0, "gap": 4.0, "asked": 30, "scored": 60, "n": 30}

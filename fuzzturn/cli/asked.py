@@ -12,11 +12,14 @@ from fuzzturn.cli.replaying import entry_paths, played_again
 from fuzzturn.cli.showing import from_here
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
+from fuzzturn.context import prompt
 from fuzzturn.corpus import Entry, load_entry
 from fuzzturn.document import read_text
 from fuzzturn.drive import drive
 from fuzzturn.errors import InputError, Problem
+from fuzzturn.measure import evidence_of
 from fuzzturn.report import counted
+from fuzzturn.rubric import Rubric
 from fuzzturn.scenario import Scenario
 from fuzzturn.stress.item import Item, Items
 from fuzzturn.stress.items import items_of
@@ -68,19 +71,27 @@ def _read(paths: Iterable[Path], terminal: Terminal) -> Iterator[tuple[Path, Ent
 def items(staging: Staging, about: Subjects, terminal: Terminal) -> list[Item]:
     """The items of all of it, and of each a note. Raises InputError where there is none at all."""
     found: dict[str, Item] = {}
+    """By all that there is to read of them: a copy of an entry, under whatever name, adds nothing."""
     for script in about.scripts:
         made = items_of(script, asyncio.run(drive(staging.cast(script), script)), staging.registry)
-        found |= {item.id: item for item in made.items}
+        _add(found, made.items, staging.rubric)
         terminal.note(f"{script.scenario}: {_counted(made)}")
     alone = not about.scripts and len(about.entries) == 1
     for path, entry in about.entries.items():
         made, why = _kept(path, entry, staging, alone=alone)
-        found |= {item.id: item for item in made.items}  # a copy of a file adds nothing
+        _add(found, made.items, staging.rubric)
         terminal.note(f"{from_here(path)}: {why}")
     if not found:
         what = "nothing here has an item: no constraint with an example that fails, and no entry that breaks one"
         raise InputError(Problem(what=what, accepted="examples: {fail: [a tool call that breaks it]}"))
     return list(found.values())
+
+
+def _add(found: dict[str, Item], made: Iterable[Item], rubric: Rubric) -> None:
+    for item in made:
+        shown = prompt("full", evidence_of(item.measured, item.turn, rubric))
+        assert shown is not None  # only the `agent` context can be unknown
+        found.setdefault(shown.text, item)
 
 
 def _kept(path: Path, entry: Entry, staging: Staging, *, alone: bool) -> tuple[Items, str]:

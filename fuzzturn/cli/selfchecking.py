@@ -14,7 +14,7 @@ from fuzzturn.adapters import HOSTED
 from fuzzturn.cli.staging import Staging
 from fuzzturn.cli.terminal import Terminal
 from fuzzturn.drive import Meter
-from fuzzturn.measure import Memo
+from fuzzturn.memo import Memo
 from fuzzturn.outcome import Outcome
 from fuzzturn.ports import Judge
 from fuzzturn.report import counted
@@ -68,7 +68,7 @@ def remark(checked: Mapping[str, Any] | None, terminal: Terminal) -> None:
 
 
 def _checked(staging: Staging, judge: Judge, items: Sequence[Item], allowance: Allowance, meter: Meter) -> Checked:
-    once = Memo(judge, meter)
+    once = Memo(judge, meter, steady=True)
 
     async def asking(wanted: Sequence[Item]) -> list[Answer]:
         asked = list(questions(wanted, [DEFAULT], 1, staging.rubric))

@@ -147,7 +147,7 @@ def _foretold(plan: _Plan, staging: Staging) -> Iterator[str]:
 def _found(staging: Staging, judge: Judge, plan: _Plan, labels: Path | None) -> Findings:
     """The self-check first: of a judge that fails it, nothing else is asked."""
     from fuzzturn.drive import Meter
-    from fuzzturn.measure import Memo
+    from fuzzturn.memo import Memo
     from fuzzturn.stress.blocking import block_figure
     from fuzzturn.stress.blocks import blocks
     from fuzzturn.stress.budgets import budgets
@@ -158,7 +158,7 @@ def _found(staging: Staging, judge: Judge, plan: _Plan, labels: Path | None) -> 
     from fuzzturn.stress.told import Findings
 
     opinions = load_labels(labels, {item.id for item in plan.items}) if labels is not None else None
-    once, first = Memo(judge, Meter()), plan.arms[:1]
+    once, first = Memo(judge, Meter(), steady=True), plan.arms[:1]
     default = _answers(staging, once, replace(plan, arms=first))
     check = self_check(default)
     rest = plan.arms[1:] if check.decision != "fails" else []

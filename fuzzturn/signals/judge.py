@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +38,9 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str,
         verdict = await answer if inspect.isawaitable(answer) else answer
     except FuzzturnError:
         raise
-    except Exception as error:  # noqa: BLE001 - a judge that fails gives no score; that is counted and told
+    except (Exception, SystemExit, asyncio.CancelledError) as error:
+        if isinstance(error, asyncio.CancelledError) and (task := asyncio.current_task()) and task.cancelling():
+            raise  # it is we who are cancelled
         file, line = origin(error)
         reason = f"the judge raised {type(error).__name__}: {error} ({Path(file).name}:{line})"
         return Judgement(score=None, reason=reason, status="error", **fixed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 from fuzzturn.context import Evidence, prompt
 from fuzzturn.drive import Meter
-from fuzzturn.measure import Memo
+from fuzzturn.memo import Memo
 from fuzzturn.ports import Judge
 from fuzzturn.rubric import Rubric
 from fuzzturn.signals.judge import judge
@@ -65,7 +65,7 @@ async def ask(asked: Sequence[Question], judge: Judge, name: str, workers: int =
     Equal texts of one sample are asked once: two arms may show an item alike. A `Memo` as the judge remembers what it
     was asked by an earlier call.
     """
-    once = judge if isinstance(judge, Memo) else Memo(judge, Meter())
+    once = judge if isinstance(judge, Memo) else Memo(judge, Meter(), steady=True)
     slots = asyncio.Semaphore(workers)
 
     async def one(question: Question) -> Answer:

@@ -47,7 +47,7 @@ def _uncontrolled(figures: Figures) -> Iterator[str]:
 
 def _unsure(compared: Sequence[Comparison]) -> Iterator[str]:
     for found in compared:
-        if found.shown:
+        if found.shown or not found.n:
             continue
         differ = found.first_only + found.second_only
         which = f"{found.second} against {found.first} ({found.outcome.replace('_', ' ')})"

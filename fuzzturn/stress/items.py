@@ -40,6 +40,8 @@ class _Setting:
     kind: Kind
     lines: tuple[Line, ...]
     distance: int
+    before: int | None = None
+    """Turns before these, of the conversation as it went and then filler; None = the conversation, whole."""
     flipped: str = ""
     """The wording in the other polarity in which the constraint is stated; "" = as it stands."""
 
@@ -54,7 +56,7 @@ def items_of(scenario: Scenario, base: Session, registry: Registry) -> Items:
         calls = example_calls(scenario, constraint.id)
         rule = _excepted(scenario, constraint)
         for each in (*_plain(constraint), *_changed(scenario, constraint)):
-            setting = replace(each, lines=(*rule, *each.lines))
+            setting = replace(each, lines=(*rule, *each.lines), before=_before(constraint, each))
             script = _worded(scenario, constraint, setting)
             played = (measure(*_played(script, base, setting, call), registry) for call in calls)
             tried += 2
@@ -67,7 +69,7 @@ def _plain(constraint: Constraint) -> Iterator[_Setting]:
         yield _Setting(f"d{distance}", "plain", _at(constraint, (), distance), distance)
     for i, words in enumerate(constraint.wordings.flipped if constraint.source != "system" else ()):
         said = constraint.model_copy(update={"statement": words})
-        yield _Setting(f"flipped{i}", "plain", _at(said, (), CHANGED_AT[0]), CHANGED_AT[0], words)
+        yield _Setting(f"flipped{i}", "plain", _at(said, (), CHANGED_AT[0]), CHANGED_AT[0], flipped=words)
 
 
 def _excepted(scenario: Scenario, constraint: Constraint) -> tuple[Line, ...]:
@@ -114,15 +116,20 @@ def _kind(spare: Constraint) -> Kind:
     return "partial" if spare.supersedes and spare.supersedes.args else "superseded"
 
 
+def _before(constraint: Constraint, setting: _Setting) -> int | None:
+    """What a system prompt states binds from the first turn on, so that the distance is the session's length."""
+    return None if constraint.source != "system" else setting.distance + 1 - len(setting.lines)
+
+
 def _at(constraint: Constraint, changes: Sequence[Line], distance: int) -> tuple[Line, ...]:
     """The statement, filler and the changes, so that the judged turn comes `distance` turns after the statement.
 
-    At distance 0 the judged turn itself states it; a system prompt's constraint is stated before all of them.
+    At distance 0 the judged turn itself states it; a system prompt has stated it before all of them.
     """
     said = _stating(constraint, "stated")
     judged = Line(id="judged", user=_ASKED)
     if constraint.source == "system":
-        return (*_filler(max(distance - 1 - len(changes), 0)), *changes, judged)
+        return (*changes, judged)
     if distance == 0:
         return (said.model_copy(update={"id": "judged", "user": f"{said.user} {_ASKED}"}),)
     return (said, *_filler(distance - 1 - len(changes)), *changes, judged)
@@ -148,11 +155,15 @@ def _played(scenario: Scenario, base: Session, setting: _Setting, call: ExampleC
     before = [
         turn for turn in base.turns[:-1] if turn.id in script and not (script[turn.id].states or script[turn.id].lifts)
     ]
+    spoken_lines = setting.lines
+    if setting.before is not None:
+        before = before[: setting.before]
+        spoken_lines = (*_filler(setting.before - len(before)), *setting.lines)
     state = before[-1].state if before else base.initial_state
     acted = (ToolCall(call.name, dict(call.args), {"status": "done"}, id="c0"), Message("That is done."))
-    said = [Turn(n=0, id=line.id, user=line.user, events=(Message("Noted."),), state=state) for line in setting.lines]
+    said = [Turn(n=0, id=line.id, user=line.user, events=(Message("Noted."),), state=state) for line in spoken_lines]
     said[-1] = replace(said[-1], events=acted)
-    lines = (*(script[turn.id] for turn in before), *setting.lines)
+    lines = (*(script[turn.id] for turn in before), *spoken_lines)
     turns = _numbered((*before, *said), lines, scenario.starts)
     spoken = scenario.model_copy(update={"turns": lines, "assertions": ()})
     return spoken, Session(scenario=scenario.scenario, turns=turns, initial_state=base.initial_state)

@@ -65,6 +65,8 @@ class Twins:
     gap: float | None
     asked: int
     """Pairs of which both turns were asked about; those that are not in the other three had no two scores."""
+    scored: int = 0
+    """Answers that have a score."""
 
     @property
     def n(self) -> int:
@@ -107,6 +109,7 @@ def twins(answers: Iterable[Answer]) -> Twins:
     return Twins(
         right=signs.count(1), wrong=signs.count(-1), tied=signs.count(0),
         gap=round(fmean(gaps), 4) if gaps else None, asked=len(asked),
+        scored=sum(score is not None for side in sides.values() for own in side.values() for score in own.values()),
     )  # fmt: skip
 
 
@@ -138,7 +141,7 @@ def self_check(answers: Iterable[Answer], looks: int = 1) -> SelfCheck:
 def decide(found: Twins, looks: int = 1) -> tuple[_Decision, bool]:
     """The decision, and whether a judge that passes is a weak one (`SelfCheck.weak`); `looks` as in `self_check`."""
     if not found.n:
-        return ("fails" if found.asked else "undecided"), False
+        return ("fails" if found.asked and not found.scored else "undecided"), False
     right = at_most((found.n + found.right - found.wrong) // 2, found.n, _EVEN)
     sees_little = min(right, at_least(found.tied, found.n, _TIES)) <= BETA / looks / 2
     if at_least(found.right, found.right + found.wrong, HALF) <= ALPHA / looks:
@@ -150,7 +153,7 @@ def _why(found: Twins, decision: _Decision, weak: bool) -> str:
     if not found.asked:
         return "no twins were asked about"
     if not found.n:
-        return "it gives no scores"
+        return f"no pair has two scores, {found.scored} answers have one" if found.scored else "it gives no scores"
     counts = f"legal turn higher in {found.right} of {found.n} pairs, equal in {found.tied}, lower in {found.wrong}"
     if decision == "passes":
         return f"{counts}{'; it looks, but sees little' if weak else ''}"

@@ -169,7 +169,9 @@ def _compared(compared: Sequence[Comparison]) -> Iterator[str]:
 def _differ(found: Comparison) -> str:
     what = {"blind": "blind to", "false_alarm": "below 3 on"}[found.outcome]
     of = {"blind": "violating", "false_alarm": "legal"}[found.outcome]
-    left_out = f"; {counted(found.left_out, 'item')} without a score in one of them" if found.left_out else ""
+    left_out = (
+        f"; {counted(found.left_out, 'item')} without a score or a majority in one of them" if found.left_out else ""
+    )
     start = f"{found.second} against {found.first}, {counted(found.n, f'{of} item')}: {what}"
     if found.p is None:
         return f"{start} the same ones in both, {found.both}{left_out}."
