@@ -94,11 +94,12 @@ def test_labels_that_fit_no_item_are_refused_with_their_line(folder: Path, capsy
 
 
 def test_the_search_keeps_gaps_of_the_block_that_replay(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["stress", "lisbon_offsite", "--search", "--out", "."]) == 1
+    assert run(["stress", "lisbon_offsite", "--search", "--out", ".", "--json", "gaps.json"]) == 1
     said = capsys.readouterr().out
     assert "BLOCK GAP" in said
     kept = sorted((folder / "corpus").rglob("*.yaml"))
     assert kept
+    assert len(json.loads((folder / "gaps.json").read_text())["findings"]) == len(kept)
     run(["replay", str(kept[0])])
     assert "FAILING" in capsys.readouterr().out
 

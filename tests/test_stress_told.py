@@ -43,6 +43,7 @@ def findings(answers: Sequence[Answer], judge: str = "scripted") -> Findings:
         judge=judge,
         check=self_check(default),
         figures=figures(answers, ARMS),
+        answers=answers,
         compared=[compare(answers, *ARMS), compare(answers, *ARMS, outcome="false_alarm")],
         blocks=blocks([block]),
         agreement=agreement({"trip.cap.0.violating": "violating"}, default),
@@ -101,6 +102,25 @@ def test_the_kinds_of_items_and_polarities_have_a_row_each_in_the_order_of_their
         ["prohibition", "1.00", "2", "1.00", "2", "-", "0", "-", "0"],
         ["requirement", "-", "0", "1.00", "6", "-", "0", "1.00", "8"],
     ]
+
+
+def test_a_judge_that_is_blind_to_one_constraint_shows_at_once() -> None:
+    given = [replace(one, constraint=f"c{n % 3}") for n, one in enumerate(asked(oracle, 12, arms=ARMS))]
+    assert "Constraints of which" not in told(findings(given))
+    blind = [replace(a, score=4) if a.constraint == "c1" and a.arm == "default" else a for a in given]
+    lines = told(findings(blind)).splitlines()
+    start = lines.index("Constraints of which default has something wrong:") + 2
+    assert lines[start].split()[:2] == [f"{blind[0].scenario}.c1", "1.00"]
+    assert lines[start + 1] == ""
+
+
+def test_the_commonest_reason_of_each_status_is_told() -> None:
+    given = [replace(a, score=None, status="error", reason=f"{(n % 3 and 'no key') or 'once'}") for n, a in
+             enumerate(asked(oracle, 12, arms=ARMS))]  # fmt: skip
+    page = told(findings(given))
+    assert "Why there is no score:\n  error, mostly: 'no key'\n" in page
+    assert "once" not in page
+    assert [a["reason"] for a in told_json(findings(given))["answers"]] == [a.reason for a in given]
 
 
 def test_what_is_beyond_the_budget_is_named_arm_by_arm() -> None:

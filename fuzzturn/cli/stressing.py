@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -80,7 +80,7 @@ def stress(
     staging = Staging(project, choose(options, project.config, ("window+block",)), out)
     terminal = Terminal(staging.redaction)
     if search:
-        return _search(staging, staging.scenarios(given), terminal)
+        return _search(staging, staging.scenarios(given), terminal, json_file)
     if staging.judge is None:
         raise InputError(Problem(what="--judge none", accepted="the judge that is to be stressed"))
     plan = _Plan(items(staging, subjects(staging, given or [], terminal), terminal), wanted, repeats)
@@ -168,6 +168,7 @@ def _found(staging: Staging, judge: Judge, plan: _Plan, labels: Path | None) -> 
         judge=staging.judge_name,
         check=check,
         figures=figures(answers, names),
+        answers=answers,
         compared=[compare(answers, names[0], arm.name) for arm in rest if arm.group == "block"],
         budgets=budgets(answers, names),
         blocks=blocks(map(block_figure, plan.items)),
@@ -182,15 +183,16 @@ def _answers(staging: Staging, judge: Judge, plan: _Plan) -> list[Answer]:
     return asyncio.run(ask(every, judge, staging.judge_name, staging.chosen.workers))
 
 
-def _search(staging: Staging, scripts: Sequence[Scenario], terminal: Terminal) -> int:
+def _search(staging: Staging, scripts: Sequence[Scenario], terminal: Terminal, json_file: Path | None) -> int:
     """Variants that make the protected block wrong or useless, shrunk and kept."""
     from fuzzturn.campaign import Campaign
     from fuzzturn.cli.keeping import keep_and_show
+    from fuzzturn.records import write_json
     from fuzzturn.search import search
     from fuzzturn.stress.burdens import BURDENS
 
     operators = [*staging.project.load_strategies().of_kind("operator"), *BURDENS]
-    found = 0
+    found: list[Mapping[str, Any]] = []
     for script in scripts:
         campaign = Campaign(
             scenario=script, cast=staging.cast(script), registry=staging.registry, operators=operators, judge=None,
@@ -199,10 +201,13 @@ def _search(staging: Staging, scripts: Sequence[Scenario], terminal: Terminal) -
         )  # fmt: skip
         outcome = asyncio.run(search(campaign))
         for one in outcome.found:
-            for block in keep_and_show(one, campaign, staging, terminal).blocks:
+            kept = keep_and_show(one, campaign, staging, terminal)
+            found.append(kept.record)
+            for block in kept.blocks:
                 terminal.say(block)
-        found += len(outcome.found)
         terminal.note(f"{script.scenario}: {outcome.sessions} sessions, {len(outcome.found)} gaps of the block")
     if not found:
         terminal.say("no gap of the protected block found")
-    return int(found > 0)
+    if json_file is not None:
+        write_json(json_file, {"schema": 1, "findings": found}, staging.redaction)
+    return int(bool(found))

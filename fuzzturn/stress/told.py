@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from fuzzturn.replying import clipped
 from fuzzturn.report import counted
 from fuzzturn.stress.blocks import Blocks, blocks_json
 from fuzzturn.stress.budgets import Budgeted, budgets_json
 from fuzzturn.stress.claims import claims
 from fuzzturn.stress.compared import Comparison, comparison_json
-from fuzzturn.stress.figures import Cell, Figures, cell_json
+from fuzzturn.stress.figures import Cell, Figures, cell_json, cell_of
+from fuzzturn.stress.item import Answer
 from fuzzturn.stress.labels import Agreement, agreement_json
 from fuzzturn.stress.page import as_ascii, chance, interval, named, number, sentence, shown, table, wrapped
 from fuzzturn.stress.selfcheck import SelfCheck, self_check_json
@@ -27,6 +30,8 @@ class Findings:
     judge: str
     check: SelfCheck
     figures: Figures
+    answers: Sequence[Answer] = ()
+    """All of them, for the JSON, and for why some have no score."""
     compared: Sequence[Comparison] = ()
     """The default arm first in each."""
     budgets: Sequence[Budgeted] = ()
@@ -39,7 +44,8 @@ class Findings:
 
 def told(found: Findings) -> str:
     """The page: plain ASCII, at most 100 columns. What is not ASCII in a name is escaped."""
-    sections: list[Iterable[str]] = [_checked(found), _arms(found.figures), _distances(found), _kinds(found)]
+    sections: list[Iterable[str]] = [_checked(found), _arms(found.figures), _unscored(found.answers)]
+    sections += [_distances(found), _kinds(found), _constraints(found.answers, found.side_by_side[0])]
     sections += [_compared(found.compared), _flips(found.figures.overall), _budgets(found.budgets)]
     sections += [_blocks(found.blocks)] if found.blocks else []
     sections += [_agreed(found.agreement)] if found.agreement else []
@@ -61,6 +67,8 @@ def told_json(found: Findings) -> dict[str, Any]:
         "distances": _parts_json(figures.distances),
         "kinds": _parts_json(figures.kinds),
         "polarities": _parts_json(figures.polarities),
+        "constraints": _parts_json(_by_constraint(found.answers)),
+        "answers": [asdict(answer) for answer in found.answers],
         "compared": [comparison_json(comparison) for comparison in found.compared],
         "budgets": budgets_json(found.budgets),
         "blocks": blocks_json(found.blocks) if found.blocks else None,
@@ -104,6 +112,39 @@ def _histogram(cell: Cell) -> Iterator[str]:
         yield f"{label} turns: {', '.join(f'{score}: {count}' for score, count in enumerate(counts))}"
     if cell.unscored:
         yield f"no score: {', '.join(f'{status} {count}' for status, count in cell.unscored.items())}"
+
+
+def _unscored(answers: Iterable[Answer]) -> Iterator[str]:
+    """Why there is no score: of each status what is said most often."""
+    reasons: dict[str, Counter[str]] = defaultdict(Counter)
+    for answer in answers:
+        if answer.score is None:
+            reasons[answer.status][answer.reason or "nothing was said"] += 1
+    lines = [f"{status}, mostly: {clipped(each.most_common(1)[0][0])}" for status, each in sorted(reasons.items())]
+    yield from wrapped(["Why there is no score:", *lines] if lines else [])
+
+
+def _by_constraint(answers: Iterable[Answer]) -> dict[str, dict[str, Cell]]:
+    """By arm, then by scenario and constraint."""
+    parts: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
+    for answer in answers:
+        parts[answer.arm][f"{answer.scenario}.{answer.constraint}"].append(answer)
+    return {arm: {name: cell_of(given) for name, given in sorted(own.items())} for arm, own in parts.items()}
+
+
+def _constraints(answers: Iterable[Answer], arm: str) -> Iterator[str]:
+    """Of the default arm, only where something is wrong: a judge may be blind to one constraint alone."""
+    cells = _by_constraint(a for a in answers if a.arm == arm).get(arm, {})
+    wrong = {name: cell for name, cell in cells.items() if _mistaken(cell)}
+    if wrong:
+        yield f"Constraints of which {arm} has something wrong:"
+        yield from table(
+            [("constraint", "blind", "wrong", "spec", "legal"), *((n, *_both(c)) for n, c in wrong.items())]
+        )
+
+
+def _mistaken(cell: Cell) -> bool:
+    return bool(cell.blind and cell.blind.k) or bool(cell.specificity and cell.specificity.k < cell.specificity.n)
 
 
 def _row(name: str, cell: Cell) -> tuple[str, ...]:
