@@ -1,7 +1,8 @@
-"""Awaited: what a port gives back, awaited where it is to be awaited: an agent or environment may be sync or async."""
+"""Awaited: what a port gives back, awaited where it is to be, since a port may be sync or async; and what it raises."""
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from typing import Any
 
@@ -9,8 +10,10 @@ from fuzzturn.calls import in_thread
 from fuzzturn.ports import Reply
 from fuzzturn.replying import as_reply
 
-__all__ = ["maybe", "replied"]
+__all__ = ["RAISED", "cancelled_by_us", "maybe", "replied"]
 
+RAISED = (Exception, SystemExit, asyncio.CancelledError)
+"""What the code behind a port may raise without ending the command."""
 _DATA = (dict, tuple, list, str, type(None))
 """What ports mostly return; asking `isawaitable` of it takes longer than all else here."""
 
@@ -29,3 +32,9 @@ async def maybe(value: Any) -> Any:
     if isinstance(value, _DATA) or not inspect.isawaitable(value):
         return value
     return await value
+
+
+def cancelled_by_us(error: BaseException) -> bool:
+    """Whether this is the task's own end, and nothing that the code behind a port has raised."""
+    task = asyncio.current_task() if isinstance(error, asyncio.CancelledError) else None
+    return task is not None and bool(task.cancelling())

@@ -7,12 +7,12 @@ no score of a judge does on its own.
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from fuzzturn.awaited import RAISED, cancelled_by_us, maybe
 from fuzzturn.context import prompt
 from fuzzturn.errors import FuzzturnError, PortError
 from fuzzturn.measure import Jury, Measured, evidence_of
@@ -73,11 +73,12 @@ class Decider:
     async def _live(self, question: str, shown: JudgePrompt, decide: Callable[..., Any]) -> bool | None:
         self.jury.meter.judge_calls += 1
         try:
-            answer = decide(question, shown)
-            answer = await answer if inspect.isawaitable(answer) else answer
+            answer = await maybe(decide(question, shown))
         except FuzzturnError:
             raise
-        except Exception as error:  # noqa: BLE001 - a judge that fails decides nothing; that is counted and told
+        except RAISED as error:  # a judge that fails decides nothing; that is counted and told
+            if cancelled_by_us(error):
+                raise
             self.unanswered[f"the judge raised {type(error).__name__}: {error}"] += 1
             return None
         if answer is not None and not isinstance(answer, bool):
@@ -91,9 +92,7 @@ def _concluded(measured: Measured, answers: list[Mapping[str, bool | None]]) -> 
     """The session's verdict with the milestones that the judge decided, where and as long as it did."""
     checked = {milestone.id for milestone in measured.spoken.goal.milestones if milestone.check is not None}
     complete = [_complete(scores, checked, answer) for scores, answer in zip(measured.scores, answers, strict=True)]
-    after = complete.index(True) + 1 if True in complete else None
-    efficiency = replace(measured.efficiency, turns_to_completion=after)
-    return replace(measured, goal_reached=bool(complete) and complete[-1], efficiency=efficiency)
+    return measured.concluded(complete)
 
 
 def _complete(scores: TurnScores, checked: set[str], answer: Mapping[str, bool | None]) -> bool:

@@ -6,7 +6,6 @@ data (`Turn.error`), because a harness that dies with its subject finds nothing.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import inspect
 import uuid
@@ -17,12 +16,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fuzzturn.awaited import maybe, replied
+from fuzzturn.awaited import RAISED, cancelled_by_us, maybe, replied
 from fuzzturn.calls import tokens_of
 from fuzzturn.clock import told, until
 from fuzzturn.errors import FuzzturnError, InputError, PortError, Problem, blaming, closest, origin
 from fuzzturn.interleave import interleave
-from fuzzturn.ports import Agent, Environment
+from fuzzturn.ports import Agent, Environment, identity_of
 from fuzzturn.prompter import Prompter
 from fuzzturn.recorder import Recorder
 from fuzzturn.scenario import Line, Scenario
@@ -118,8 +117,7 @@ class Stage:
     @property
     def identity(self) -> str | None:
         """What the agent says of itself, else None."""
-        identity = getattr(self._agent, "identity", None)
-        return identity if isinstance(identity, str) else None
+        return identity_of(self._agent)
 
     @property
     def can_snapshot(self) -> bool:
@@ -151,9 +149,9 @@ class Stage:
                 await maybe(self._agent.settle(SETTLE_SECONDS))
         except FuzzturnError:
             raise
-        except (Exception, SystemExit, asyncio.CancelledError) as raised:
-            if isinstance(raised, asyncio.CancelledError) and (task := asyncio.current_task()) and task.cancelling():
-                raise  # it is we who are cancelled
+        except RAISED as raised:
+            if cancelled_by_us(raised):
+                raise
             events = _told_before(raised)
             file, at = origin(raised)
             error = f"{type(raised).__name__}: {raised} ({Path(file).name}:{at})"

@@ -157,17 +157,13 @@ def _settled(entries: Sequence[Entry], n: int) -> Ledger:
 
 def _moot(entry: Entry, entries: Sequence[Entry]) -> bool:
     """Whether it approves once of going beyond a rule of which no version is in force: then it limits nothing."""
-    if not _approves(entry):
+    if entry.constraint.exception_to is None:
         return False
-    rules = [other for other in entries if other.root == entry.root and not _approves(other)]
+    rules = [other for other in entries if other.root == entry.root and other.constraint.exception_to is None]
     return not any(
         rule.ending is None and rule.awake and not any(_holds_down(later, rule) for later in rules[i + 1 :])
         for i, rule in enumerate(rules)
     )
-
-
-def _approves(entry: Entry) -> bool:
-    return entry.constraint.uses is not None and entry.constraint.supersedes is not None
 
 
 def _standing(entry: Entry, later: Sequence[Entry], n: int, moot: bool) -> Entry:

@@ -45,7 +45,7 @@ LANGUAGE = "en"
 class Efficiency:
     """Counts that cost nothing extra and are no signal."""
 
-    turns_to_completion: int | None
+    turns_to_completion: int | None = None
     """The turn after which every milestone stood; None = never."""
     tool_calls: tuple[int, ...]
     """Per turn."""
@@ -62,7 +62,7 @@ class Measured:
     ledgers: tuple[Ledger, ...]
     promises: tuple[Commitment, ...] | None
     """All commitments; None = no rule exists for the language."""
-    goal_reached: bool
+    goal_reached: bool = False
     """The session verdict: every decidable milestone stands at the end."""
     efficiency: Efficiency
     rendered: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
@@ -75,6 +75,12 @@ class Measured:
     def block(self, n: int) -> Block:
         """The protected block of turn `n`."""
         return protect(self.ledgers[n - 1], self.promised(n))
+
+    def concluded(self, complete: Sequence[bool]) -> Measured:
+        """The same with the session's verdict; `complete` tells of every turn whether the goal stands after it."""
+        after = complete.index(True) + 1 if True in complete else None
+        efficiency = replace(self.efficiency, turns_to_completion=after)
+        return replace(self, goal_reached=bool(complete) and complete[-1], efficiency=efficiency)
 
 
 class Jury:
@@ -237,21 +243,20 @@ class Reader:
         """The whole session with what was read of it."""
         decidable = {m.id for m in self.spoken.goal.milestones if m.check is not None}
         complete = [bool(decidable) and decidable <= scores.progress.satisfied for scores in self.scores]
-        return Measured(
+        found = Measured(
             spoken=self.spoken,
             session=session,
             scores=tuple(self.scores),
             ledgers=tuple(self.ledgers),
             promises=self.promises if self.rules else None,
-            goal_reached=bool(complete) and complete[-1],
             efficiency=Efficiency(
-                turns_to_completion=complete.index(True) + 1 if True in complete else None,
                 tool_calls=tuple(len(turn.tool_calls) for turn in self.turns),
                 user_corrections=sum(
                     line.correction for turn in self.turns if (line := self.lines.get(turn.id)) is not None
                 ),
             ),
         )
+        return found.concluded(complete)
 
 
 def evidence_of(measured: Measured, n: int, rubric: Rubric, failed: Check | None = None) -> Evidence:

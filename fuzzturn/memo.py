@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from dataclasses import dataclass, field
 
+from fuzzturn.awaited import maybe
 from fuzzturn.drive import Meter
 from fuzzturn.errors import FuzzturnError
-from fuzzturn.ports import Judge, JudgePrompt, Verdict
+from fuzzturn.ports import Judge, JudgePrompt, Verdict, identity_of
 
 __all__ = ["Memo"]
 
@@ -27,9 +27,9 @@ class Memo:
     answers: dict[tuple[str, int], asyncio.Future[Verdict]] = field(default_factory=dict)
 
     @property
-    def identity(self) -> object:
-        """What the judge says of itself; None = it does not tell."""
-        return getattr(self.judge, "identity", None)
+    def identity(self) -> str | None:
+        """What the judge says of itself, else None."""
+        return identity_of(self.judge)
 
     async def score(self, prompt: JudgePrompt) -> Verdict:
         key = prompt.text, prompt.sample
@@ -39,8 +39,7 @@ class Memo:
         flight = self.answers[key] = asyncio.get_running_loop().create_future()
         self.meter.judge_calls += 1
         try:
-            answer = self.judge.score(prompt)
-            verdict = await answer if inspect.isawaitable(answer) else answer
+            verdict: Verdict = await maybe(self.judge.score(prompt))
         except BaseException as error:
             if not (self.steady and isinstance(error, Exception)) or isinstance(error, FuzzturnError):
                 del self.answers[key]

@@ -25,7 +25,7 @@ from fuzzturn.rubric import Rubric
 from fuzzturn.scores import JudgeContext, Unscored
 from fuzzturn.session import Chat, Compaction, Event, Message, ModelCall, ToolCall
 
-__all__ = ["Agent", "Environment", "Judge", "JudgePrompt", "Reply", "Tool", "Verdict", "environment"]
+__all__ = ["Agent", "Environment", "Judge", "JudgePrompt", "Reply", "Tool", "Verdict", "environment", "identity_of"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _EVENTS = (Message, ModelCall, ToolCall, Compaction)
@@ -148,3 +148,9 @@ class Judge(Protocol):
 def environment(name: str, *, version: int = 1, owner: str | None = None) -> Callable[[_F], _F]:
     """Tag `make(*, seed: int) -> Environment` as the environment that scenarios call `name`."""
     return tagger("environment", name, version=version, owner=owner)
+
+
+def identity_of(port: object) -> str | None:
+    """What an agent or a judge says of itself: its model, parameters, versions. None = it does not tell."""
+    identity = getattr(port, "identity", None)
+    return identity if isinstance(identity, str) else None

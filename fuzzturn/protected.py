@@ -89,8 +89,8 @@ def _constraint_line(entry: Entry) -> dict[str, Any]:
         "source": constraint.source,
         "statement": constraint.statement,
     }
-    if constraint.uses and constraint.replaces:
-        line["exception_to"] = constraint.replaces
+    if constraint.exception_to is not None:
+        line["exception_to"] = constraint.exception_to
     if entry.parts:
         line["but_for"] = [{"constraint": id, **part} for id, part in entry.parts]
     return line

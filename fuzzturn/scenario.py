@@ -141,6 +141,11 @@ class Constraint(Part):
         return self.supersedes.id if self.supersedes else None
 
     @property
+    def exception_to(self) -> str | None:
+        """The id of the rule of which it is a one-shot approval to go beyond; None = it is no such thing."""
+        return self.replaces if self.uses is not None else None
+
+    @property
     def temporary(self) -> bool:
         """Whether it ends by itself, or comes and goes: then what it supersedes is in force again without it."""
         return self.uses is not None or self.expires is not None or self.when is not None
@@ -286,10 +291,8 @@ class Scenario(Part):
         return own.id
 
     def rules_of(self, line: Line) -> frozenset[str]:
-        """The rules, by their roots, of which a version begins or ends to bind when `line` is spoken.
-
-        Two lines that have one in common keep their order, or another version would be in force.
-        """
+        """The rules, by their roots, of which a version begins or ends to bind when `line` is spoken."""
+        # two lines that have one in common keep their order, or another version would be in force
         return frozenset(self.root(id) for id in (*line.states, *line.lifts))
 
     def stating(self, constraint: str) -> str | None:

@@ -165,7 +165,7 @@ def _required(case: Case) -> frozenset[str]:
     """
     if case.failure.constraint is not None:
         broken = case.variant.scenario.constraint(case.failure.constraint)
-        stating = case.variant.spoken.stating(broken.replaces) if broken.uses and broken.replaces else None
+        stating = case.variant.spoken.stating(broken.exception_to) if broken.exception_to else None
         return frozenset() if stating is None else frozenset({stating})
     if case.failure.kind in ("metamorphic", "block_gap"):  # the twin lacks the same; a block is what it is
         return frozenset()

@@ -9,12 +9,16 @@ from typing import Any
 import pytest
 
 from fuzzturn.check import Checked, check_scenario
+from fuzzturn.check.case import Case
+from fuzzturn.check.examples import check_once
 from fuzzturn.checkers import CheckResult, SessionState, checker, commitment, invariant, milestone
 from fuzzturn.cli import run
+from fuzzturn.document import parse
 from fuzzturn.errors import InputError, Problem
 from fuzzturn.ports import Tool, environment
 from fuzzturn.registry import Registered, Registry, Tag
-from fuzzturn.session import Commitment, Turn
+from fuzzturn.scenario_file import parse_scenario
+from fuzzturn.session import Commitment, ToolCall, Turn
 
 
 @checker("cap")
@@ -229,6 +233,22 @@ def test_a_checker_that_finds_nothing_to_look_at_is_an_error(tmp_path: Path) -> 
     )
     checked = _check(tmp_path, *changes)
     assert _said(checked.errors)[0].startswith("14:7: checker 'cap' finds nothing to look at in any of its examples")
+
+
+def test_a_checker_that_changes_what_it_is_shown_changes_no_example() -> None:
+    @checker("meddling")
+    def meddling(turn: Turn, state: SessionState, *, limit: int) -> CheckResult:
+        over = [call for call in (*turn.tool_calls, *state.tool_log) if call.args["price"] > limit]
+        for call in over:
+            dict.update(call.args, price=1)
+        return CheckResult(not over, "over", exercised=True)
+
+    document = parse(_SHOPPING.replace("checker: cap", "checker: meddling"))
+    case = Case(scenario=parse_scenario(document), document=document, registry=_registry(meddling))
+    (ceiling,) = case.scenario.constraints
+    calls = tuple(ToolCall(example.name, example.args) for example in ceiling.examples.failing)
+    assert not check_once(case, ceiling, calls).passed
+    assert not check_once(case, ceiling, calls).passed
 
 
 def test_a_checker_that_breaks_its_port_is_an_error(tmp_path: Path) -> None:

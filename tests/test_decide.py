@@ -125,7 +125,11 @@ def test_a_judge_that_fails_decides_nothing_and_that_is_told() -> None:
     def fails(question: str, prompt: JudgePrompt) -> bool:
         raise RuntimeError("no")
 
-    for answers, why in ((fails, "the judge raised RuntimeError: no"), (by_turn(None), "the judge could not tell")):
+    def leaves(question: str, prompt: JudgePrompt) -> bool:
+        raise SystemExit("no")
+
+    raised = ((fails, "the judge raised RuntimeError: no"), (leaves, "the judge raised SystemExit: no"))
+    for answers, why in (*raised, (by_turn(None), "the judge could not tell")):
         asking = decider(Decides(answers))
         assert kit.wait(asking.decided(played())) == played()
         assert asking.unanswered == {why: 7}

@@ -13,6 +13,7 @@ from typing import Any
 from fuzzturn.adapters.loop import ROUNDS, Play, ToolLoop
 from fuzzturn.adapters.mending import Said, as_function, plain_text
 from fuzzturn.adapters.model_agent import whole
+from fuzzturn.awaited import maybe
 from fuzzturn.calls import Line, in_thread
 from fuzzturn.compaction import policy
 from fuzzturn.ports import Environment, Tool
@@ -60,8 +61,7 @@ class FunctionModel:
         if inspect.iscoroutinefunction(self._function):
             return _said(await self._function(given, **offered, **self._options))
         # it may block on the network: keep the loop free for the other sessions
-        answer = await in_thread(self._function, given, **offered, **self._options)
-        return _said(await answer if inspect.isawaitable(answer) else answer)
+        return _said(await maybe(await in_thread(self._function, given, **offered, **self._options)))
 
 
 def _said(answer: Any) -> Said:

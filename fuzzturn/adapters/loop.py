@@ -6,13 +6,13 @@ calls the agent holds the message list and counters, and nothing else, so a snap
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias
 
 from fuzzturn.adapters.mending import Asked, Mended, Said, mend
+from fuzzturn.awaited import maybe
 from fuzzturn.calls import Line
 from fuzzturn.compaction import Policy
 from fuzzturn.errors import FuzzturnError
@@ -137,8 +137,7 @@ class ToolLoop:
 
     async def _call(self, call: Asked) -> ToolCall:
         try:
-            result = self._environment.call(call.name, **call.args)
-            result = await result if inspect.isawaitable(result) else result
+            result = await maybe(self._environment.call(call.name, **call.args))
         except FuzzturnError:
             raise
         except Exception as error:  # noqa: BLE001 - a tool's refusal or failure is news to the model; it is recorded

@@ -7,7 +7,6 @@ Whatever goes wrong over there becomes `AgentFault` in the next reply, and from 
 from __future__ import annotations
 
 import asyncio
-import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from fuzzturn.adapters.protocol import VERSION, Answer, Calls, Ready, State, decode, encode
+from fuzzturn.awaited import maybe
 from fuzzturn.clock import told
 from fuzzturn.errors import FuzzturnError, InputError, Problem, closest
 from fuzzturn.ports import Environment, Reply
@@ -172,8 +172,7 @@ class WireAgent:
             refused.append(ToolCall(call.name, call.args, error=error, id=call.id))
             return {"id": call.id, "error": error}
         try:
-            result = self._environment.call(call.name, **call.args)
-            result = await result if inspect.isawaitable(result) else result
+            result = await maybe(self._environment.call(call.name, **call.args))
         except FuzzturnError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is the tool's error

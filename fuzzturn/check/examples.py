@@ -38,10 +38,14 @@ def check_once(case: Case, constraint: Constraint, calls: tuple[ToolCall, ...]) 
 
     Raises PortError, or what the checker raises of fuzzturn's own errors.
     """
-    turn = Turn(n=1, id="example", user=constraint.statement, events=calls)
+    turn = Turn(n=1, id="example", user=constraint.statement, events=calls).copied()
     shown = case.world.state if case.world else {}
     state = SessionState(
-        turns=(turn,), environment=shown, before=shown, tool_log=calls, ledger=Ledger((Entry(constraint, since=1),))
+        turns=(turn,),
+        environment=shown,
+        before=shown,
+        tool_log=turn.tool_calls,
+        ledger=Ledger((Entry(constraint, since=1),)),
     )
     return adherence(turn, state, case.registry).checks[0].result
 

@@ -84,7 +84,7 @@ def items(staging: Staging, about: Subjects, terminal: Terminal) -> list[Item]:
     if not found:
         what = "nothing here has an item: no constraint with an example that fails, and no entry that breaks one"
         raise InputError(Problem(what=what, accepted="examples: {fail: [a tool call that breaks it]}"))
-    return list(found.values())
+    return list({item.id: item for item in found.values()}.values())
 
 
 def _add(found: dict[str, Item], made: Iterable[Item], rubric: Rubric) -> None:

@@ -23,7 +23,7 @@ from fuzzturn.cli.options import Chosen
 from fuzzturn.corpus import FingerprintNote
 from fuzzturn.drive import Cast
 from fuzzturn.errors import InputError, blaming
-from fuzzturn.ports import Judge
+from fuzzturn.ports import Judge, identity_of
 from fuzzturn.project import Project
 from fuzzturn.redaction import Redaction
 from fuzzturn.registry import Registry
@@ -135,8 +135,7 @@ class Staging:
     def judge_note(self) -> FingerprintNote | None:
         if self.judge is None:
             return None
-        identity = getattr(self.judge, "identity", None)
-        return FingerprintNote(name=label(self.chosen.judge), identity=identity if isinstance(identity, str) else None)
+        return FingerprintNote(name=label(self.chosen.judge), identity=identity_of(self.judge))
 
 
 def label(spec: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from fuzzturn.cli.staging import Staging
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.ports import Judge
+    from fuzzturn.rubric import Rubric
     from fuzzturn.scenario import Scenario
     from fuzzturn.stress.arms import Arm
+    from fuzzturn.stress.asking import Question
     from fuzzturn.stress.item import Answer, Item
     from fuzzturn.stress.told import Findings
 
@@ -83,8 +85,8 @@ def stress(
         return _search(staging, staging.scenarios(given), terminal, json_file)
     if staging.judge is None:
         raise InputError(Problem(what="--judge none", accepted="the judge that is to be stressed"))
-    plan = _Plan(items(staging, subjects(staging, given or [], terminal), terminal), wanted, repeats)
-    for line in _foretold(plan, staging):
+    plan = _plan(items(staging, subjects(staging, given or [], terminal), terminal), wanted, repeats, staging.rubric)
+    for line in _foretold(plan, staging.judge_name):
         (terminal.say if dry_run else terminal.note)(line)
     if dry_run:
         return 0
@@ -104,6 +106,16 @@ class _Plan:
     arms: Sequence[Arm]
     """The default first."""
     samples: int
+    first: Sequence[Question]
+    """Those of the default arm."""
+    rest: Sequence[Question]
+
+
+def _plan(items: Sequence[Item], arms: Sequence[Arm], samples: int, rubric: Rubric) -> _Plan:
+    from fuzzturn.stress.asking import questions
+
+    first, rest = (list(questions(items, some, samples, rubric)) for some in (arms[:1], arms[1:]))
+    return _Plan(items, arms, samples, first, rest)
 
 
 def _arms(given: Sequence[str] | None) -> list[Arm]:
@@ -123,17 +135,15 @@ def _arms(given: Sequence[str] | None) -> list[Arm]:
     return [arm for arm in ARMS if arm is DEFAULT or not names or arm.group in names]
 
 
-def _foretold(plan: _Plan, staging: Staging) -> Iterator[str]:
+def _foretold(plan: _Plan, judge: str) -> Iterator[str]:
     """What asking takes, of the default arm and of all."""
     from fuzzturn.report import counted
-    from fuzzturn.stress.asking import costs, questions
+    from fuzzturn.stress.asking import costs
 
     items, arms = counted(len(plan.items), "item"), counted(len(plan.arms), "arm")
-    first, all_ = (
-        costs(questions(plan.items, some, plan.samples, staging.rubric)) for some in (plan.arms[:1], plan.arms)
-    )
+    first, all_ = costs(plan.first), costs([*plan.first, *plan.rest])
     yield (
-        f"{staging.judge_name}: {items} in {arms}, {counted(plan.samples, 'answer')} each: "
+        f"{judge}: {items} in {arms}, {counted(plan.samples, 'answer')} each: "
         f"{counted(all_.questions, 'question')}, of which {all_.texts} are different texts, asked once each "
         f"({all_.tokens} prompt tokens, and what the judge adds)"
     )
@@ -158,29 +168,29 @@ def _found(staging: Staging, judge: Judge, plan: _Plan, labels: Path | None) -> 
     from fuzzturn.stress.told import Findings
 
     opinions = load_labels(labels, {item.id for item in plan.items}) if labels is not None else None
-    once, first = Memo(judge, Meter(), steady=True), plan.arms[:1]
-    default = _answers(staging, once, replace(plan, arms=first))
+    once = Memo(judge, Meter(), steady=True)
+    default = _answers(staging, once, plan.first)
     check = self_check(default)
-    rest = plan.arms[1:] if check.decision != "fails" else []
-    answers = [*default, *_answers(staging, once, replace(plan, arms=rest))]
-    names = [arm.name for arm in (*first, *rest)]
+    failed = check.decision == "fails"
+    answers = [*default, *_answers(staging, once, [] if failed else plan.rest)]
+    arms = plan.arms[:1] if failed else plan.arms
+    names = [arm.name for arm in arms]
     return Findings(
         judge=staging.judge_name,
         check=check,
         figures=figures(answers, names),
         answers=answers,
-        compared=[compare(answers, names[0], arm.name) for arm in rest if arm.group == "block"],
+        compared=[compare(answers, names[0], arm.name) for arm in arms[1:] if arm.group == "block"],
         budgets=budgets(answers, names),
         blocks=blocks(map(block_figure, plan.items)),
         agreement=agreement(opinions, default) if opinions is not None else None,
     )
 
 
-def _answers(staging: Staging, judge: Judge, plan: _Plan) -> list[Answer]:
-    from fuzzturn.stress.asking import ask, questions
+def _answers(staging: Staging, judge: Judge, asked: Sequence[Question]) -> list[Answer]:
+    from fuzzturn.stress.asking import ask
 
-    every = list(questions(plan.items, plan.arms, plan.samples, staging.rubric))
-    return asyncio.run(ask(every, judge, staging.judge_name, staging.chosen.workers))
+    return asyncio.run(ask(asked, judge, staging.judge_name, staging.chosen.workers))
 
 
 def _search(staging: Staging, scripts: Sequence[Scenario], terminal: Terminal, json_file: Path | None) -> int:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fuzzturn.awaited import RAISED, cancelled_by_us, maybe
 from fuzzturn.context import PROMPT_VERSION, Evidence, prompt
 from fuzzturn.errors import FuzzturnError, PortError, origin
-from fuzzturn.ports import Judge, Verdict
+from fuzzturn.ports import Judge, Verdict, identity_of
 from fuzzturn.scores import JudgeContext, Judgement
 
 __all__ = ["judge"]
@@ -25,7 +24,7 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str,
         "rubric_digest": rubric.digest,
         "frozen_on": rubric.frozen_on,
         "judge": name,
-        "identity": _identity(judge),
+        "identity": identity_of(judge),
         "prompt_version": PROMPT_VERSION,
         "sample": sample,
         "block": evidence.block.record() if kind == "window+block" else None,
@@ -34,13 +33,12 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str,
     if asked is None:
         return Judgement(score=None, reason="the agent does not tell what it saw", status="not_told", **fixed)
     try:
-        answer = judge.score(replace(asked, sample=sample))
-        verdict = await answer if inspect.isawaitable(answer) else answer
+        verdict = await maybe(judge.score(replace(asked, sample=sample)))
     except FuzzturnError:
         raise
-    except (Exception, SystemExit, asyncio.CancelledError) as error:
-        if isinstance(error, asyncio.CancelledError) and (task := asyncio.current_task()) and task.cancelling():
-            raise  # it is we who are cancelled
+    except RAISED as error:
+        if cancelled_by_us(error):
+            raise
         file, line = origin(error)
         reason = f"the judge raised {type(error).__name__}: {error} ({Path(file).name}:{line})"
         return Judgement(score=None, reason=reason, status="error", **fixed)
@@ -53,11 +51,6 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str,
         form=verdict.form,
         **fixed,
     )
-
-
-def _identity(judge: Judge) -> str | None:
-    identity = getattr(judge, "identity", None)
-    return identity if isinstance(identity, str) else None
 
 
 def _validate(verdict: object, name: str) -> None:

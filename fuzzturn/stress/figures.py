@@ -1,4 +1,4 @@
-"""Figures: how blind a judge is, from its answers: in every arm, and in it by distance, kind of item and polarity.
+"""Figures: how blind a judge is, from its answers: in every arm, and there by distance, kind, constraint and polarity.
 
 A denominator counts scored answers only; how many gave none stands beside. `Share` says how sure each figure is.
 """
@@ -78,6 +78,8 @@ class Figures:
     """By arm, then by turns between statement and judged turn."""
     kinds: Mapping[str, Mapping[Kind, Cell]]
     """By arm, then by kind of item, in the order of `Kind`."""
+    constraints: Mapping[str, Mapping[str, Cell]]
+    """By arm, then by scenario and constraint."""
     polarities: Mapping[str, Mapping[Polarity, Cell]]
     """By arm, then by whether the constraint is worded as a prohibition or as a requirement."""
 
@@ -94,6 +96,9 @@ def figures(answers: Iterable[Answer], order: Sequence[str] = ()) -> Figures:
         arms={name: cell_of(by_arm[name]) for name in names},
         distances={name: dict(sorted(_by(by_arm[name], lambda a: a.distance).items())) for name in names},
         kinds={name: _in_order(_by(by_arm[name], lambda a: a.kind), get_args(Kind)) for name in names},
+        constraints={
+            name: dict(sorted(_by(by_arm[name], lambda a: f"{a.scenario}.{a.constraint}").items())) for name in names
+        },
         polarities={name: _in_order(_by(by_arm[name], lambda a: a.polarity), get_args(Polarity)) for name in names},
     )
 

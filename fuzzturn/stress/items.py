@@ -74,9 +74,9 @@ def _plain(constraint: Constraint) -> Iterator[_Setting]:
 
 def _excepted(scenario: Scenario, constraint: Constraint) -> tuple[Line, ...]:
     """What states the rule that an approval is an exception to: alone it would limit nothing."""
-    if not constraint.uses or constraint.replaces is None:
+    if constraint.exception_to is None:
         return ()
-    rule = scenario.constraint(constraint.replaces)
+    rule = scenario.constraint(constraint.exception_to)
     return () if rule.source == "system" else (_stating(rule, "rule"),)
 
 

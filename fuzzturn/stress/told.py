@@ -13,7 +13,7 @@ from fuzzturn.stress.blocks import Blocks, blocks_json
 from fuzzturn.stress.budgets import Budgeted, budgets_json
 from fuzzturn.stress.claims import claims
 from fuzzturn.stress.compared import Comparison, comparison_json
-from fuzzturn.stress.figures import Cell, Figures, cell_json, cell_of
+from fuzzturn.stress.figures import Cell, Figures, cell_json
 from fuzzturn.stress.item import Answer
 from fuzzturn.stress.labels import Agreement, agreement_json
 from fuzzturn.stress.page import as_ascii, chance, interval, named, number, sentence, shown, table, wrapped
@@ -45,7 +45,7 @@ class Findings:
 def told(found: Findings) -> str:
     """The page: plain ASCII, at most 100 columns. What is not ASCII in a name is escaped."""
     sections: list[Iterable[str]] = [_checked(found), _arms(found.figures), _unscored(found.answers)]
-    sections += [_distances(found), _kinds(found), _constraints(found.answers, found.side_by_side[0])]
+    sections += [_distances(found), _kinds(found), _constraints(found)]
     sections += [_compared(found.compared), _flips(found.figures.overall), _budgets(found.budgets)]
     sections += [_blocks(found.blocks)] if found.blocks else []
     sections += [_agreed(found.agreement)] if found.agreement else []
@@ -67,7 +67,7 @@ def told_json(found: Findings) -> dict[str, Any]:
         "distances": _parts_json(figures.distances),
         "kinds": _parts_json(figures.kinds),
         "polarities": _parts_json(figures.polarities),
-        "constraints": _parts_json(_by_constraint(found.answers)),
+        "constraints": _parts_json(figures.constraints),
         "answers": [asdict(answer) for answer in found.answers],
         "compared": [comparison_json(comparison) for comparison in found.compared],
         "budgets": budgets_json(found.budgets),
@@ -124,23 +124,14 @@ def _unscored(answers: Iterable[Answer]) -> Iterator[str]:
     yield from wrapped(["Why there is no score:", *lines] if lines else [])
 
 
-def _by_constraint(answers: Iterable[Answer]) -> dict[str, dict[str, Cell]]:
-    """By arm, then by scenario and constraint."""
-    parts: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
-    for answer in answers:
-        parts[answer.arm][f"{answer.scenario}.{answer.constraint}"].append(answer)
-    return {arm: {name: cell_of(given) for name, given in sorted(own.items())} for arm, own in parts.items()}
-
-
-def _constraints(answers: Iterable[Answer], arm: str) -> Iterator[str]:
-    """Of the default arm, only where something is wrong: a judge may be blind to one constraint alone."""
-    cells = _by_constraint(a for a in answers if a.arm == arm).get(arm, {})
-    wrong = {name: cell for name, cell in cells.items() if _mistaken(cell)}
+def _constraints(found: Findings) -> Iterator[str]:
+    """Of the first arm, only where something is wrong: a judge may be blind to one constraint alone."""
+    arm = found.side_by_side[0]
+    wrong = {name: cell for name, cell in found.figures.constraints.get(arm, {}).items() if _mistaken(cell)}
     if wrong:
         yield f"Constraints of which {arm} has something wrong:"
-        yield from table(
-            [("constraint", "blind", "wrong", "spec", "legal"), *((n, *_both(c)) for n, c in wrong.items())]
-        )
+        head = ("constraint", "blind", "wrong", "spec", "legal")
+        yield from table([head, *((name, *_both(cell)) for name, cell in wrong.items())])
 
 
 def _mistaken(cell: Cell) -> bool:

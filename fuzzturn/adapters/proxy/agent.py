@@ -18,7 +18,7 @@ from fuzzturn.adapters.proxy.server import ProxyServer
 from fuzzturn.awaited import maybe, replied
 from fuzzturn.calls import Gateway, Line
 from fuzzturn.errors import InputError, PortError, Problem
-from fuzzturn.ports import Agent, Reply
+from fuzzturn.ports import Agent, Reply, identity_of
 from fuzzturn.replying import AgentFault
 
 __all__ = ["wrap"]
@@ -124,8 +124,7 @@ class _Proxied:
 
     @property
     def identity(self) -> str | None:
-        identity = getattr(self._target, "identity", None)
-        return identity if isinstance(identity, str) else None
+        return identity_of(self._target)
 
     async def reply(self, message: str) -> Reply:
         """What the target replies. Raises Halted where one of its model calls could not be made, nor any other can."""
