@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -20,27 +21,42 @@ ORDERS_TRIED = 20
 """Moves drawn to find the earliest and the latest."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What is done to a script, beside padding before the last guarded turn."""
+
+    keeps: bool = False
+    """Whether optional turns stay."""
+    inserts: Literal["nowhere", "early", "between"] = "nowhere"
+    """Before which required turns something is inserted: up to the first statement, or after it."""
+    pads_statements: bool = False
+    """Whether there is padding before every statement as well."""
+
+
+_LATE = _Shape(keeps=True)
+_CROWDED = _Shape(inserts="between")
+_BOTH = _Shape(inserts="early", pads_statements=True)
+_CROWDED_AND_KEPT = _Shape(keeps=True, inserts="between")
+
+
 def openings(
     scenario: Scenario, *, operators: Iterable[Registered], guarded: Guarded | None = None, seed: int = 0
 ) -> list[Variant]:
     """The sessions to play first, in which most of what takes no luck is found.
 
     Late padding to the threshold, which costs two turns beyond the script and shows whether the agent compacts at all;
-    that with something said at every turn before; padding on both sides of the statements; and the second one again
-    with the statements as early, and as late, as may be. Fewer where no operator pads, inserts or moves.
+    that with something inserted before every required turn since the statement, and nothing optional; padding on both
+    sides of every statement, and something inserted before every turn up to the first; the second one with the
+    statements as early as may be; and as late as may be, among all that is optional. Fewer where no operator pads,
+    inserts or moves.
     """
     offered, where = offers(scenario, operators, guarded or {}), stage(scenario, guarded or {})
-    late, crowded, both = (
-        _first(shape, scenario, seed)
-        for shape in (
-            _padded(scenario, offered, where, kept=True),
-            _crowded(scenario, offered, where),
-            _padded(scenario, offered, where, kept=False),
-        )
-    )
     orders = draw(_moved(scenario, offered), ORDERS_TRIED, seed) or [Variant(scenario)]
-    moved = [crowded.with_edits([*crowded.edits, *f(orders, key=_shifted).edits]) for f in (min, max)]
-    found = [variant for variant in (late, crowded, both, *moved) if variant.inserted or _shifted(variant)]
+    early, late = (f(orders, key=_shifted).edits for f in (min, max))
+    shapes = ((_LATE, ()), (_CROWDED, ()), (_BOTH, ()), (_CROWDED, early), (_CROWDED_AND_KEPT, late))
+    shaped = ((_first(_shaped(scenario, offered, where, shape), scenario, seed), moves) for shape, moves in shapes)
+    moved = [variant.with_edits([*variant.edits, *moves]) for variant, moves in shaped]
+    found = [variant for variant in moved if variant.inserted or _shifted(variant)]
     return list({variant.key: variant for variant in found}.values())
 
 
@@ -49,25 +65,15 @@ def _first(shape: SearchStrategy[Variant], scenario: Scenario, seed: int) -> Var
 
 
 @st.composite
-def _padded(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage, *, kept: bool) -> Variant:
-    """Padding before the last guarded turn; where optional turns are not kept, before the first statement as well."""
-    edits, slots = dropped(draw, offered.slots, set() if kept else {slot.turn for slot in offered.slots})
-    ends = [[slot for slot in slots if slot.turn in where.stating][: not kept], _last(slots, where)]
-    return Variant(scenario, (*edits, *(edit for end in ends for slot in end for edit in _pads(draw, slot))))
-
-
-def _last(slots: Sequence[Slot], where: Stage) -> Sequence[Slot]:
-    return [slot for slot in slots if slot.turn in where.guarded][-1:]
-
-
-@st.composite
-def _crowded(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage) -> Variant:
-    """The same without optional turns, and with something inserted at every turn since the first statement."""
-    edits, kept = dropped(draw, offered.slots, {slot.turn for slot in offered.slots})
+def _shaped(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage, shape: _Shape) -> Variant:
+    edits, kept = dropped(draw, offered.slots, set() if shape.keeps else {slot.turn for slot in offered.slots})
+    crowd = {"nowhere": frozenset(), "early": where.early, "between": where.between - where.stating}[shape.inserts]
     for slot in kept:
-        if slot.turn in where.between - where.stating:
+        if slot.turn in crowd and not slot.drops:
             edits += [e for offer in slot.offers for e in drawn(draw, offer) if isinstance(e, Insert)][:1]
-    return Variant(scenario, (*edits, *(edit for slot in _last(kept, where) for edit in _pads(draw, slot))))
+    stating = [slot for slot in kept if shape.pads_statements and slot.turn in where.stating]
+    last = [slot for slot in kept if slot.turn in where.guarded][-1:]
+    return Variant(scenario, (*edits, *(edit for slot in (*stating, *last) for edit in _pads(draw, slot))))
 
 
 @st.composite

@@ -258,7 +258,8 @@ def _ways(case: Case, variant: Variant, ids: Sequence[str]) -> list[Variant]:
     grown = [grow_pad(shorter, id, freed) for id in _pads_left(case, variant, shorter, gone)]
     if len(gone) > 1 and not case.pads() and case.failing not in shorter.inserted:
         grown.append(pad_before(shorter, case.failing, freed))
-    give_back = _undone(case, gone) and _pad_follows(case, variant, gone)
+    anew = variant is not case.variant  # all of it is played anyway
+    give_back = _undone(case, gone) and (anew or _pad_follows(case, variant, gone))
     return [*grown[:1], shorter, *grown[1:]] if give_back else [shorter, *grown]
 
 

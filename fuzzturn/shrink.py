@@ -160,17 +160,19 @@ def _within(shape: Sequence[tuple[str, int]], other: Sequence[tuple[str, int]]) 
 def _required(case: Case) -> frozenset[str]:
     """The turns that must stay. A goal or an expectation is fair only where the script has asked for what it takes.
 
-    A broken constraint needs no such fairness, since it binds whatever else was said; but an approval for one use is
-    one only beside the rule that it excepts from, so that rule's statement stays.
+    A broken constraint needs no such fairness, since it binds whatever else was said; but what is stated nowhere binds
+    nobody, which takes no run to prove, and an approval for one use is one only beside the rule that it excepts from.
     """
+    spoken, gap = case.variant.spoken, case.failure.kind == "block_gap"
     if case.failure.constraint is not None:
         broken = case.variant.scenario.constraint(case.failure.constraint)
-        stating = case.variant.spoken.stating(broken.exception_to) if broken.exception_to else None
-        return frozenset() if stating is None else frozenset({stating})
-    if case.failure.kind in ("metamorphic", "block_gap"):  # the twin lacks the same; a block is what it is
+        rule = spoken.stating(broken.exception_to) if broken.exception_to else None
+        own = [line.id for line in spoken.turns if broken.id in line.states]
+        return frozenset([*([rule] if rule else []), *(own if len(own) == 1 and not gap else [])])
+    if gap or case.failure.kind == "metamorphic":  # a block is what it is; the twin lacks the same
         return frozenset()
     scripted = {line.id for line in case.variant.scenario.turns if not line.optional}
-    return frozenset(line.id for line in case.variant.spoken.turns if line.id in scripted)
+    return frozenset(line.id for line in spoken.turns if line.id in scripted)
 
 
 def _distinct(variants: Iterator[Variant]) -> Iterator[Variant]:

@@ -2,12 +2,15 @@
 
 The encoding is chosen for what it finds, how it generates and how it shrinks; each point was measured (decision 0014).
 
-- Per operator one place, as bits of a byte: nowhere, at every turn up to the first statement, before the guarded turns,
-  around the statements, at every turn from the first of these to the last of those, or here and there. With every
-  operator always on no session ever lacks one, and some failures need that; with a coin for every turn no session is
-  ever crowded, and others need that.
+- Of two sessions one is *placed*. Per operator one place, as bits of a byte: nowhere, at every turn up to the first
+  statement, before the guarded turns, around the statements, at every turn from the first of these to the last of
+  those, or here and there. With every operator always on no session ever lacks one, and some failures need that; with
+  a coin for every turn no session is ever crowded, and others need that.
+- The other is *mixed*: every turn is dropped, plain, or has what one operator offers there. What is shown by a third of
+  all sessions is shown by the first few of these.
 - A byte for every turn says whether it is dropped, and zero, which bytes shrink to, drops it; the byte that says how
-  much is dropped only shifts that. Behind a switch, turning it off keeps every turn, which looks simpler to Hypothesis.
+  much is dropped, and whether the session is mixed, only shifts that. Behind a switch, turning it off keeps every turn,
+  which looks simpler to Hypothesis.
 - One draw for all these bytes: an example costs about as much as its number of choices.
 - Nothing is rejected (no `assume`, no `filter`): every draw is a variant, the simplest one the required turns alone.
 
@@ -18,7 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache
 
 import hypothesis
@@ -46,7 +49,7 @@ from fuzzturn.offers import (
 )  # fmt: skip
 from fuzzturn.registry import Registered
 from fuzzturn.scenario import Scenario
-from fuzzturn.variant import Variant
+from fuzzturn.variant import Edit, Variant
 
 __all__ = [
     "EXAMPLES_PER_RUN", "ON_AT_MOST", "Called", "Effect", "Guarded", "NotApplicable", "draw", "operator", "skipped",
@@ -67,6 +70,8 @@ ON_AT_MOST = 4
 """Operators that are on in one session: with all of a long list on, no session would be about anything."""
 _DROPPED = (128, 256, 1, 256)
 """Below it, a byte drops its turn: half of the optional turns, all, or hardly any; zero always does."""
+_MIXED_ON = 4
+"""An operator is off in one mixed session of so many."""
 _COIN = 3
 """Here and there = at one turn in three."""
 
@@ -140,10 +145,35 @@ def _seed(*parts: object) -> int:
 @st.composite
 def _variant(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage, themed: bool) -> Variant:
     size = len(offered.switched)
-    dropping, *drawn_bytes = draw(_bytes(1 + size + len(offered.slots)))
-    place = _places(offered.switched, drawn_bytes)
-    share = _DROPPED[dropping % len(_DROPPED)]
-    gone = {slot.turn for slot, byte in zip(offered.slots, drawn_bytes[size:], strict=True) if byte < share}
+    head, *rest = draw(_bytes(1 + size + len(offered.slots)))
+    switches, turns = dict(zip(offered.switched, rest, strict=False)), rest[size:]
+    if head // len(_DROPPED) % 2:
+        edits = _mixed(draw, offered, {name for name in _staying(switches) if switches[name] % _MIXED_ON}, turns)
+    else:
+        edits = _placed(draw, offered, where, _places(switches), turns, _DROPPED[head % len(_DROPPED)])
+    for offer in offered.free:
+        if _place(switches[offer.name]) != "nowhere":
+            edits += [edit for _ in range(draw(_index(_FREE_EDITS + 1))) for edit in drawn(draw, offer)]
+    for offer in _theme(offered.seldom, draw(_bytes(2)), themed) if offered.seldom else ():
+        edits += drawn(draw, offer)
+    return Variant(scenario, tuple(edits))
+
+
+def _mixed(draw: DrawFn, offered: Offers, on: Set[str], turns: Sequence[int]) -> list[Edit]:
+    """Every turn dropped, plain, or with what one operator offers there, all alike."""
+    menus = [[*slot.drops[:1], None, *(o for o in slot.offers if o.name in on)] for slot in offered.slots]
+    picked = {slot.turn: menu[byte % len(menu)] for slot, menu, byte in zip(offered.slots, menus, turns, strict=True)}
+    gone = {slot.turn for slot in offered.slots if picked[slot.turn] in slot.drops}
+    edits, kept = dropped(draw, offered.slots, gone)
+    chosen = [picked[slot.turn] for slot in kept]
+    return edits + [edit for offer in chosen if offer is not None for edit in drawn(draw, offer)]
+
+
+def _placed(
+    draw: DrawFn, offered: Offers, where: Stage, place: dict[str, Place], turns: Sequence[int], share: int
+) -> list[Edit]:
+    """Each operator on at its place; of the turns those dropped whose byte is below `share`."""
+    gone = {slot.turn for slot, byte in zip(offered.slots, turns, strict=True) if byte < share}
     edits, kept = dropped(draw, offered.slots, gone)
     pairs = list(zip([None, *(slot.turn for slot in kept)], kept, strict=False))
     for name in offered.switched:  # one that offers nothing at its place is on wherever it does
@@ -153,12 +183,7 @@ def _variant(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage, th
         for offer in slot.offers:
             if _spoken(draw, place[offer.name]) or where.holds(place[offer.name], slot.turn, last):
                 edits += drawn(draw, offer)
-    for offer in offered.free:
-        if place[offer.name] != "nowhere":
-            edits += [edit for _ in range(draw(_index(_FREE_EDITS + 1))) for edit in drawn(draw, offer)]
-    for offer in _theme(offered.seldom, draw(_bytes(2)), themed) if offered.seldom else ():
-        edits += drawn(draw, offer)
-    return Variant(scenario, tuple(edits))
+    return edits
 
 
 def _theme(seldom: Sequence[Offer], drawn_bytes: bytes, themed: bool) -> list[Offer]:
@@ -171,13 +196,19 @@ def _theme(seldom: Sequence[Offer], drawn_bytes: bytes, themed: bool) -> list[Of
     return [seldom[i] for i in sorted({first} if two % 4 else {first, second})]
 
 
-def _places(names: Sequence[str], drawn_bytes: Sequence[int]) -> dict[str, Place]:
+def _places(switches: Mapping[str, int]) -> dict[str, Place]:
     """The low bits say where each operator is on, the others which ones stay on where it were too many."""
-    on = {
-        name: byte for name, byte in zip(names, drawn_bytes, strict=False) if _PLACES[byte % len(_PLACES)] != "nowhere"
-    }
-    stay = sorted(on, key=lambda name: (on[name] // len(_PLACES), name))[:ON_AT_MOST]
-    return {name: _PLACES[on[name] % len(_PLACES)] if name in stay else "nowhere" for name in names}
+    on = {name: byte for name, byte in switches.items() if _place(byte) != "nowhere"}
+    stay = _staying(on)
+    return {name: _place(byte) if name in stay else "nowhere" for name, byte in switches.items()}
+
+
+def _place(byte: int) -> Place:
+    return _PLACES[byte % len(_PLACES)]
+
+
+def _staying(switches: Mapping[str, int]) -> list[str]:
+    return sorted(switches, key=lambda name: (switches[name] // len(_PLACES), name))[:ON_AT_MOST]
 
 
 def _offers(slot: Slot, name: str) -> bool:

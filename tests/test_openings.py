@@ -24,6 +24,7 @@ SCRIPT = kit.scenario(
     ],
     interruptions=({"id": "bus", "user": "When does the bus go?"},),
 )
+CHATTED = ["chat1", "chat2", "chat3"]
 GUARDED = {"cap": frozenset({"buy"})}
 
 
@@ -52,14 +53,25 @@ def test_the_second_one_says_something_at_every_turn_since_the_statement_and_not
     assert ids(opened()[1]) == ["hello", "cap", "bus@look", "look", "bus@buy", "pad@buy", "buy"]
 
 
-def test_then_there_is_padding_on_both_sides_of_the_statement() -> None:
-    assert ids(opened()[2]) == ["hello", "pad@cap", "cap", "look", "pad@buy", "buy"]
+def test_then_there_is_padding_on_both_sides_of_the_statement_and_something_said_up_to_it() -> None:
+    assert ids(opened()[2]) == ["bus@hello", "hello", "bus@cap", "pad@cap", "cap", "look", "pad@buy", "buy"]
 
 
-def test_then_the_statement_is_as_early_and_as_late_as_may_be() -> None:
+def test_where_several_constraints_are_stated_there_is_padding_before_each() -> None:
+    lower = {"id": "lower", "checker": "at_most", "args": {"limit": 20}, "statement": "at most 20", "supersedes": "cap"}
+    turns = [line.model_dump(exclude_defaults=True) for line in SCRIPT.turns]
+    twice = kit.scenario(
+        [*turns[:3], turns[5], {"id": "less", "user": "Now at most 20.", "states": ("lower",)}, *turns[6:]],
+        constraints=(*(one.model_dump(exclude_defaults=True) for one in SCRIPT.constraints), lower),
+    )
+    assert [id for id in ids(opened("pad_turns", script=twice)[1]) if "@" in id] == ["pad@cap", "pad@less", "pad@buy"]
+
+
+def test_then_the_statement_is_as_early_as_may_be_and_as_late_among_all_that_is_optional() -> None:
     early, late = opened()[3:]
     assert ids(early)[:2] == ["cap", "hello"]
-    assert [id for id in ids(late) if "@" not in id] == ["hello", "look", "cap", "buy"]
+    assert [id for id in ids(late) if "@" not in id] == ["hello", *CHATTED, "look", "cap", "buy", "bye"]
+    assert [id for id in ids(late) if "@" in id] == ["bus@look", "bus@buy", "pad@buy"]
     assert all(any(isinstance(edit, Move) for edit in variant.edits) for variant in (early, late))
 
 

@@ -220,7 +220,7 @@ def test_snapshots_of_an_agent_that_says_something_else_each_time_are_used_all_t
             return Reply(events=[*events[:-1], Message(f"Noted, for the time number {next(words)}.")])
 
     cast = Cast(build=lambda shop: Chatty(shop, 10**9, 2, False), make_environment=kit.make_shop, name="chatty")
-    once, often = (found_by(campaign(cast, repeats=repeats, sessions=5)) for repeats in (1, 20))
+    once, often = (found_by(campaign(cast, repeats=repeats, sessions=12)) for repeats in (1, 20))
     assert "snapshots are not used" in once.notes[0]
     assert often.notes == ()
     assert often.spent.agent_turns < once.spent.agent_turns

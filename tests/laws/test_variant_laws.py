@@ -369,11 +369,12 @@ def _shrunk(seed: int) -> Variant:
 
 def test_under_plain_given_hypothesis_shrinks_to_the_minimum_or_next_to_it() -> None:
     # Behind a swarm switch, dropping would leave this at 13 turns. What it cannot do is carry a pad from one turn to
-    # another. So now and then the turn that the pad stands before stays; and a session that is padded a little at every
-    # turn stays as long as it is, for no turn can go without its share of the padding. Our own reducer can do both.
+    # another. So now and then the turn that the pad stands before stays; and a session that is padded a little at many
+    # turns, as every second one is, stays nearly as long, for no turn can go without its share of the padding. Our own
+    # reducer can do both.
     small = [_shrunk(seed) for seed in range(7)]
     sizes = [len(variant.spoken.turns) for variant in small]
     assert min(sizes) == 4  # ask, ceiling, pad, book
-    assert median(sizes) <= 5
+    assert median(sizes) <= 6
     assert sum(size <= 7 for size in sizes) >= 5
     assert {_padding_before_booking(variant) for variant in small} == {700}
