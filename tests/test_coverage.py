@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kit
+from fuzzturn.cells import CELL_SESSIONS, cells
 from fuzzturn.coverage import Landmarks, Planner, relations
 from fuzzturn.variant import Drop, Edit, Insert, Move, Pad, Variant
+from fuzzturn.vary import draw
 
 SCRIPT = kit.scenario()
 IDS = [line.id for line in SCRIPT.turns]
@@ -115,3 +118,15 @@ def test_a_statement_after_the_call_that_it_guards_has_no_relation_to_it() -> No
 def test_a_constraint_that_nothing_was_seen_to_check_is_related_to_the_last_turn() -> None:
     (found,) = relations(Variant(SCRIPT), Landmarks({}, {}))
     assert found
+
+
+def test_after_two_cells_what_is_drawn_is_played() -> None:
+    pads = st.lists(st.sampled_from(IDS), max_size=3, unique=True)
+    strategy = st.builds(lambda ids, tokens: Variant(SCRIPT, tuple(pad(id, tokens) for id in ids)), pads,
+                         st.integers(12, 2000))  # fmt: skip
+    planned = asyncio.run(cells([Variant(SCRIPT)], KNOWN, [strategy], 0, 6 * CELL_SESSIONS, None))
+    seen = {Variant(SCRIPT).key}
+    for number, cell in enumerate(planned[:4]):
+        drawn = {v.key for v in draw(strategy, CELL_SESSIONS, 0, scenario=SCRIPT.scenario, cell=number)} - seen
+        assert ({variant.key for variant in cell} == drawn) is (number >= 2)
+        seen |= {variant.key for variant in cell}

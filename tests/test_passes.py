@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 
@@ -12,8 +14,8 @@ from fuzzturn.finding import Failure
 from fuzzturn.passes import delete, parts, skeleton, tail
 from fuzzturn.shrink import Problem, shrink
 from fuzzturn.threshold import Threshold
-from fuzzturn.trial import Bench
-from fuzzturn.variant import Pad, Variant, Word, lead_id
+from fuzzturn.trial import Bench, Trial
+from fuzzturn.variant import Insert, Pad, Variant, Word, lead_id
 
 SCRIPT = kit.scenario()
 KNOWN = Threshold(unit="tokens", low=220, high=240)
@@ -75,6 +77,36 @@ def test_a_threshold_that_is_hardly_known_is_narrowed_by_the_sessions_played(thr
     assert small.threshold is not None
     assert small.threshold.unit == "tokens"
     assert small.threshold.high <= 480
+
+
+class Watched(Problem):
+    """Notes what is tried."""
+
+    tried: ClassVar[list[Variant]] = []
+
+    async def try_all(self, variants: Sequence[Variant]) -> list[Trial]:
+        self.tried.extend(variants)
+        return await super().try_all(variants)
+
+
+def shrunk(variant: Variant) -> Variant:
+    Watched.tried.clear()
+    failing = case(variant)
+    small, minimal = kit.wait(shrink(failing, Watched(failing.failure.pinned(), bench())))
+    assert minimal
+    return small.variant
+
+
+def test_no_session_is_played_without_the_only_statement_of_what_is_broken() -> None:
+    shrunk(LONG)
+    assert Watched.tried
+    assert all("cap" in said(variant) for variant in Watched.tried)
+
+
+def test_of_two_statements_one_goes() -> None:
+    again = Insert(operator="t", anchor="chat1", name="again", user="{cap}", states=("cap",))
+    small = shrunk(Variant(SCRIPT, (again, *LONG.edits)))
+    assert sum("cap" in line.states for line in small.spoken.turns) == 1
 
 
 def test_a_session_that_fails_at_the_first_piece_of_a_statement_is_cut_after_the_second() -> None:

@@ -292,7 +292,9 @@ def test_variants_work_under_plain_given() -> None:
     assert len({variant.key for variant in found}) > 4
 
 
-def test_of_many_operators_few_are_on_in_one_session() -> None:
+def _noisy(n: int) -> list[Registered]:
+    """Operators of which each offers its own edit at every turn."""
+
     def noisy(name: str) -> Registered:
         @operator(name, effect="preserve")
         def make(scenario: Scenario, anchor: Line) -> SearchStrategy[Edit]:
@@ -300,7 +302,22 @@ def test_of_many_operators_few_are_on_in_one_session() -> None:
 
         return _of(make)
 
-    found = _drawn(*(noisy(f"noise{i}") for i in range(12)))
+    return [noisy(f"noise{i}") for i in range(n)]
+
+
+def test_in_a_good_part_of_the_sessions_each_turn_has_what_one_of_several_operators_offers() -> None:
+    found = _drawn(*_noisy(3))
+    mixed = [
+        variant
+        for variant in found
+        if len({edit.operator for edit in variant.edits if isinstance(edit, Pad)}) == 3
+        and len({edit.anchor for edit in variant.edits}) == len(variant.edits)
+    ]
+    assert 0.1 < len(mixed) / len(found) < 0.5
+
+
+def test_of_many_operators_few_are_on_in_one_session() -> None:
+    found = _drawn(*_noisy(12))
     on = [len({edit.operator for edit in variant.edits}) for variant in found]
     assert max(on) == ON_AT_MOST
     assert len({edit.operator for edit in _edits(found)}) == 12
