@@ -143,6 +143,89 @@ def test_a_judge_that_gives_no_verdict_is_told_what_it_returns(
     assert "returned 4; it returns a Verdict" in capsys.readouterr().err
 
 
+ENDING = """
+import os
+import signal
+
+from fuzzturn.errors import Halted
+from fuzzturn.ports import Verdict
+
+
+class interrupted:
+    def __init__(self):
+        self.asked = 0
+
+    def score(self, prompt):
+        self.asked += 1
+        if self.asked >= 40:
+            self.end()
+        return Verdict(0 if "610" in prompt.turn and "450" in prompt.text else 4)
+
+    def end(self):
+        if self.asked == 40:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+class gone(interrupted):
+    def end(self):
+        raise Halted("refused", "the server is gone")
+"""
+
+
+@pytest.mark.parametrize("judge, code, why", [("interrupted", 130, "interrupted"), ("gone", 3, "the server is gone")])
+def test_what_was_answered_before_it_ended_is_told_and_kept(
+    folder: Path, capsys: pytest.CaptureFixture[str], judge: str, code: int, why: str
+) -> None:
+    (folder / "ending.py").write_text(ENDING)
+    ended, told = stressed(f"ending.py:{judge}", "lisbon_offsite")
+    assert ended == code
+    said = capsys.readouterr()
+    assert said.out.startswith(told["stopped"][:20])
+    assert re.fullmatch(rf"Stopped after \d+ of \d+ answers: {why}", told["stopped"])
+    assert why in said.err
+    given = [answer["score"] for answer in told["answers"]]
+    assert 18 < len(given) < 60
+    assert told["arms"]["default"]["scored"] == 18
+    assert told["overall"]["scored"] == len([score for score in given if score is not None])
+
+
+def test_what_ends_it_before_the_first_answer_leaves_nothing_to_tell(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "ending.py").write_text(ENDING.replace(">= 40", ">= 1"))
+    assert run(["stress", "lisbon_offsite", "--judge", "ending.py:gone", "--json", "out.json"]) == 3
+    assert capsys.readouterr().out == ""
+    assert not (folder / "out.json").exists()
+
+
+def test_people_label_the_items_of_a_dry_run_without_a_hint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["stress", "lisbon_offsite", "--dry-run", "--json", "items.json"]) == 0
+    sheet = json.loads((folder / "items.json").read_text())
+    assert len(sheet["items"]) == 18
+    assert [one["item"] for one in sheet["items"]] == sorted(sheet["ids"])
+    assert not any(word in one["item"] for one in sheet["items"] for word in ("violating", "legal"))
+    rows = [f"{code},{id.rpartition('.')[2]}" for code, id in sheet["ids"].items()]
+    (folder / "people.csv").write_text("\n".join(["item,label", *rows[:-1]]))
+    capsys.readouterr()
+    assert run(["stress", "lisbon_offsite", "--dry-run", "--labels", "people.csv"]) == 0
+    assert "people labelled 17 items of 18" in capsys.readouterr().out
+    _, told = stressed("reference", "lisbon_offsite", "--arms", "single", "--labels", "people.csv")
+    assert (told["labels"]["labelled"], told["labels"]["checkers_kappa"]) == (17, 1.0)
+
+
+def test_a_dry_run_looks_at_the_labels_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "people.csv").write_text("item,label\nnobody,legal\n")
+    assert run(["stress", "lisbon_offsite", "--dry-run", "--labels", "people.csv"]) == 2
+    assert "people.csv:2" in capsys.readouterr().err
+
+
+def test_every_arm_is_held_against_the_default_item_by_item(folder: Path) -> None:
+    _, told = stressed("reference", "lisbon_changes", "--arms", "window,block")
+    beside = [found["second"] for found in told["beside_default"]]
+    assert beside == [arm for arm in told["arms"] if arm != "default"]
+    assert {found["second"] for found in told["compared"]} < set(beside)
+
+
 def test_without_a_judge_there_is_nothing_to_stress(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["stress", "--judge", "none"]) == 2
     assert "the judge that is to be stressed" in capsys.readouterr().err

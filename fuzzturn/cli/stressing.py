@@ -23,7 +23,7 @@ from fuzzturn.cli.options import (
     WorkersOption,
     choose,
 )
-from fuzzturn.errors import InputError, Problem, closest
+from fuzzturn.errors import FuzzturnError, InputError, Problem, closest
 
 if TYPE_CHECKING:
     from fuzzturn.cli.staging import Staging
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from fuzzturn.stress.arms import Arm
     from fuzzturn.stress.asking import Question
     from fuzzturn.stress.item import Answer, Item
+    from fuzzturn.stress.labels import Opinion
     from fuzzturn.stress.told import Findings
 
 SEARCH_SESSIONS = 100
@@ -73,6 +74,7 @@ def stress(
     from fuzzturn.cli.terminal import Terminal
     from fuzzturn.project import find_project
     from fuzzturn.records import write_json
+    from fuzzturn.stress.labels import load_labels
     from fuzzturn.stress.told import told, told_json
 
     wanted = _arms(arms)
@@ -86,14 +88,19 @@ def stress(
     if staging.judge is None:
         raise InputError(Problem(what="--judge none", accepted="the judge that is to be stressed"))
     plan = _plan(items(staging, subjects(staging, given or [], terminal), terminal), wanted, repeats, staging.rubric)
-    for line in _foretold(plan, staging.judge_name):
+    opinions = load_labels(labels, {item.id for item in plan.items}) if labels is not None else None
+    for line in _foretold(plan, staging.judge_name, opinions):
         (terminal.say if dry_run else terminal.note)(line)
     if dry_run:
+        if json_file is not None:
+            write_json(json_file, _sheet(plan), staging.redaction)
         return 0
-    found = _found(staging, staging.judge, plan, labels)
+    found, ended = _found(staging, staging.judge, plan, opinions)
     terminal.say(told(found))
     if json_file is not None:
         write_json(json_file, told_json(found), staging.redaction)
+    if ended is not None:
+        raise ended
     gap = found.blocks is not None and bool(found.blocks.missing or found.blocks.strange or found.blocks.overflow)
     return int(found.check.decision == "fails" or gap)
 
@@ -135,7 +142,21 @@ def _arms(given: Sequence[str] | None) -> list[Arm]:
     return [arm for arm in ARMS if arm is DEFAULT or not names or arm.group in names]
 
 
-def _foretold(plan: _Plan, judge: str) -> Iterator[str]:
+def _sheet(plan: _Plan) -> dict[str, Any]:
+    """What people need for labelling without a hint: the items as the default arm shows them, by code, in its order."""
+    from fuzzturn.context import prompt
+    from fuzzturn.stress.labels import code_of
+
+    texts = {question.item.id: prompt(question.arm.context, question.shown) for question in plan.first}
+    shown = sorted((code_of(id), id, given.text) for id, given in texts.items() if given is not None)
+    return {
+        "schema": 1,
+        "items": [{"item": code, "text": text} for code, _, text in shown],
+        "ids": {code: id for code, id, _ in shown},
+    }
+
+
+def _foretold(plan: _Plan, judge: str, opinions: Mapping[str, Opinion] | None) -> Iterator[str]:
     """What asking takes, of the default arm and of all."""
     from fuzzturn.report import counted
     from fuzzturn.stress.asking import costs
@@ -152,10 +173,17 @@ def _foretold(plan: _Plan, judge: str) -> Iterator[str]:
             f"the default arm first: {counted(first.questions, 'question')}, {first.texts} different texts "
             f"({first.tokens} prompt tokens); of a judge that fails the self-check no more is asked"
         )
+    if opinions is not None:
+        yield f"people labelled {counted(len(opinions), 'item')} of {len(plan.items)}"
 
 
-def _found(staging: Staging, judge: Judge, plan: _Plan, labels: Path | None) -> Findings:
-    """The self-check first: of a judge that fails it, nothing else is asked."""
+def _found(
+    staging: Staging, judge: Judge, plan: _Plan, opinions: Mapping[str, Opinion] | None
+) -> tuple[Findings, BaseException | None]:
+    """What came of it, and what ended it early. The self-check first: of a judge that fails it, nothing else is asked.
+
+    Raises what ended it before the first answer.
+    """
     from fuzzturn.drive import Meter
     from fuzzturn.memo import Memo
     from fuzzturn.stress.blocking import block_figure
@@ -163,34 +191,53 @@ def _found(staging: Staging, judge: Judge, plan: _Plan, labels: Path | None) -> 
     from fuzzturn.stress.budgets import budgets
     from fuzzturn.stress.compared import compare
     from fuzzturn.stress.figures import figures
-    from fuzzturn.stress.labels import agreement, load_labels
+    from fuzzturn.stress.labels import agreement
     from fuzzturn.stress.selfcheck import self_check
     from fuzzturn.stress.told import Findings
 
-    opinions = load_labels(labels, {item.id for item in plan.items}) if labels is not None else None
     once = Memo(judge, Meter(), steady=True)
-    default = _answers(staging, once, plan.first)
+    default, ended = _answers(staging, once, plan.first)
+    if ended is not None and not default:
+        raise ended
     check = self_check(default)
-    failed = check.decision == "fails"
-    answers = [*default, *_answers(staging, once, [] if failed else plan.rest)]
-    arms = plan.arms[:1] if failed else plan.arms
+    answers, arms = default, plan.arms[:1]
+    if check.decision != "fails" and ended is None:
+        more, ended = _answers(staging, once, plan.rest)
+        answers, arms = [*default, *more], plan.arms
     names = [arm.name for arm in arms]
+    compared = {arm: compare(answers, names[0], arm.name) for arm in arms[1:]}
     return Findings(
         judge=staging.judge_name,
         check=check,
         figures=figures(answers, names),
         answers=answers,
-        compared=[compare(answers, names[0], arm.name) for arm in arms[1:] if arm.group == "block"],
+        compared=[found for arm, found in compared.items() if arm.group == "block"],
+        beside=[*compared.values()],
         budgets=budgets(answers, names),
         blocks=blocks(map(block_figure, plan.items)),
         agreement=agreement(opinions, default) if opinions is not None else None,
-    )
+        stopped=None if ended is None else _stopped(len(answers), plan, ended),
+    ), ended
 
 
-def _answers(staging: Staging, judge: Judge, asked: Sequence[Question]) -> list[Answer]:
+def _stopped(answered: int, plan: _Plan, ended: BaseException) -> str:
+    why = "interrupted" if isinstance(ended, KeyboardInterrupt) else str(ended)
+    return f"Stopped after {answered} of {len(plan.first) + len(plan.rest)} answers: {why}"
+
+
+def _answers(
+    staging: Staging, judge: Judge, asked: Sequence[Question]
+) -> tuple[list[Answer], KeyboardInterrupt | FuzzturnError | None]:
+    """The answers, in the order of the questions; and what ended it early, as an interrupt or a server that is gone."""
     from fuzzturn.stress.asking import ask
 
-    return asyncio.run(ask(asked, judge, staging.judge_name, staging.chosen.workers))
+    given: dict[int, Answer] = {}
+    ended: KeyboardInterrupt | FuzzturnError | None = None
+    try:
+        asyncio.run(ask(asked, judge, staging.judge_name, staging.chosen.workers, given.__setitem__))
+    except (KeyboardInterrupt, FuzzturnError) as error:
+        ended = error
+    return [answer for _, answer in sorted(given.items(), key=lambda pair: pair[0])], ended
 
 
 def _search(staging: Staging, scripts: Sequence[Scenario], terminal: Terminal, json_file: Path | None) -> int:

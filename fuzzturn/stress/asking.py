@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
 from fuzzturn.context import Evidence, prompt
@@ -59,20 +59,29 @@ def costs(asked: Iterable[Question]) -> Cost:
     return Cost(count, len(sizes), sum(sizes.values()))
 
 
-async def ask(asked: Sequence[Question], judge: Judge, name: str, workers: int = 1) -> list[Answer]:
+async def ask(
+    asked: Sequence[Question],
+    judge: Judge,
+    name: str,
+    workers: int = 1,
+    hear: Callable[[int, Answer], None] = lambda number, answer: None,  # noqa: ARG005 - the shape of a listener
+) -> list[Answer]:
     """The answers, in the order of the questions. `workers` bounds how many are asked at once, and nothing else.
 
+    `hear` is told each as it comes, with the number of its question from 0: whatever ends this early, those are known.
     Equal texts of one sample are asked once: two arms may show an item alike. A `Memo` as the judge remembers what it
     was asked by an earlier call.
     """
     once = judge if isinstance(judge, Memo) else Memo(judge, Meter(), steady=True)
     slots = asyncio.Semaphore(workers)
 
-    async def one(question: Question) -> Answer:
+    async def one(number: int, question: Question) -> Answer:
         async with slots:
-            return await _answer(question, once, name)
+            given = await _answer(question, once, name)
+        hear(number, given)
+        return given
 
-    return list(await asyncio.gather(*(one(question) for question in asked)))
+    return list(await asyncio.gather(*(one(number, question) for number, question in enumerate(asked))))
 
 
 async def _answer(question: Question, once: Memo, name: str) -> Answer:

@@ -1,16 +1,18 @@
 """Labels: what people say of the items, and how far judge and checkers agree with them.
 
-A CSV file has the head `item,label` and a row an item; a YAML file is a mapping of item to label. A label is
-`violating`, `legal`, or a score 0-4, of which 0 means violating, as it does of a judge's.
+A CSV file has the head `item,label` and a row an item; a YAML file is a mapping of item to label. An item goes by its
+id, or by its code, which does not tell the label as the id does. A label is `violating`, `legal`, or a score 0-4, of
+which 0 means violating, as it does of a judge's.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,7 +22,7 @@ from fuzzturn.errors import InputError, Problem, closest
 from fuzzturn.stress.figures import kappa, majority
 from fuzzturn.stress.item import Answer
 
-__all__ = ["Agreement", "Opinion", "agreement", "agreement_json", "load_labels"]
+__all__ = ["Agreement", "Opinion", "agreement", "agreement_json", "code_of", "load_labels"]
 
 Opinion: TypeAlias = str | int
 """violating, legal or a score 0-4."""
@@ -50,21 +52,26 @@ class Agreement:
     """`people/judge`, each 0-4; what never occurred is left out."""
 
 
+def code_of(item: str) -> str:
+    """A name of the item that says nothing of it."""
+    return hashlib.sha256(item.encode()).hexdigest()[:8]
+
+
 def load_labels(path: Path, known: Collection[str]) -> Mapping[str, Opinion]:
-    """Labels by item. `known` are the items there are. Raises InputError with every wrong row, by line and column."""
+    """Labels by item. `known` are the ids of the items there are. Raises InputError with every wrong row, by place."""
     if path.suffix not in (".csv", ".yaml", ".yml"):
         raise InputError(Problem(file=str(path), what="no file of labels", accepted="a .csv or .yaml file"))
     text = read_text(path)
     found: dict[str, Opinion] = {}
     problems: list[Problem] = []
-    names = frozenset(known)
+    names, ids = frozenset(known), {code_of(item): item for item in known}
     for row in _csv(text, str(path)) if path.suffix == ".csv" else _yaml(parse(text, file=str(path))):
         if isinstance(row, Problem):
             problems.append(row)
-        elif wrong := _wrong(row, names, found):
+        elif wrong := _wrong(named := replace(row, item=ids.get(row.item, row.item)), names, found):
             problems.append(wrong)
         else:
-            found[row.item] = row.label
+            found[named.item] = named.label
     if problems:
         raise InputError(in_file_order(problems))
     return found

@@ -38,13 +38,18 @@ class Findings:
     """Arms in which a block was shown."""
     blocks: Blocks | None = None
     agreement: Agreement | None = None
+    stopped: str | None = None
+    """How far it came and why no further; None = everything was asked."""
+    beside: Sequence[Comparison] = ()
+    """The default arm against every other one, for the JSON alone."""
     side_by_side: Sequence[str] = ("default", "block off")
     """Arms of the tables by distance and by kind."""
 
 
 def told(found: Findings) -> str:
     """The page: plain ASCII, at most 100 columns. What is not ASCII in a name is escaped."""
-    sections: list[Iterable[str]] = [_checked(found), _arms(found.figures), _unscored(found.answers)]
+    sections: list[Iterable[str]] = [wrapped([found.stopped]) if found.stopped else ()]
+    sections += [_checked(found), _arms(found.figures), _unscored(found.answers)]
     sections += [_distances(found), _kinds(found), _constraints(found)]
     sections += [_compared(found.compared), _flips(found.figures.overall), _budgets(found.budgets)]
     sections += [_blocks(found.blocks)] if found.blocks else []
@@ -61,6 +66,7 @@ def told_json(found: Findings) -> dict[str, Any]:
     return {
         "schema": 1,
         "judge": found.judge,
+        "stopped": found.stopped,
         "self_check": self_check_json(found.check),
         "overall": cell_json(figures.overall),
         "arms": {name: cell_json(cell) for name, cell in figures.arms.items()},
@@ -70,6 +76,7 @@ def told_json(found: Findings) -> dict[str, Any]:
         "constraints": _parts_json(figures.constraints),
         "answers": [asdict(answer) for answer in found.answers],
         "compared": [comparison_json(comparison) for comparison in found.compared],
+        "beside_default": [comparison_json(comparison) for comparison in found.beside],
         "budgets": budgets_json(found.budgets),
         "blocks": blocks_json(found.blocks) if found.blocks else None,
         "labels": agreement_json(found.agreement) if found.agreement else None,
