@@ -14,7 +14,7 @@ from typing import Any
 
 from fuzzturn.awaited import RAISED, cancelled_by_us, maybe
 from fuzzturn.context import prompt
-from fuzzturn.errors import FuzzturnError, PortError
+from fuzzturn.errors import FuzzturnError, PortError, said
 from fuzzturn.measure import Jury, Measured, evidence_of
 from fuzzturn.milestones import graph
 from fuzzturn.ports import JudgePrompt
@@ -79,7 +79,7 @@ class Decider:
         except RAISED as error:  # a judge that fails decides nothing; that is counted and told
             if cancelled_by_us(error):
                 raise
-            self.unanswered[f"the judge raised {type(error).__name__}: {error}"] += 1
+            self.unanswered[f"the judge raised {said(error)}"] += 1
             return None
         if answer is not None and not isinstance(answer, bool):
             raise PortError(f"judge {self.jury.name!r} decided {answer!r}; it decides True, False, or None for unknown")

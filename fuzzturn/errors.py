@@ -22,7 +22,7 @@ from typing import Literal
 
 __all__ = [
     "AgentError", "FuzzturnError", "Halted", "InputError", "InternalError", "PortError", "Problem", "UnknownName",
-    "blamed", "blaming", "closest", "origin",
+    "blamed", "blaming", "closest", "origin", "said", "worded",
 ]  # fmt: skip
 
 
@@ -111,7 +111,20 @@ class blaming:
 def blamed(who: str, error: Exception) -> PortError:
     """What to raise for what the user's code `who` raised."""
     file, line = origin(error)
-    return PortError(f"{file}:{line}: {who} raised {type(error).__name__}: {error}")
+    return PortError(f"{file}:{line}: {who} raised {said(error)}")
+
+
+def said(error: BaseException) -> str:
+    """Type and text of what the user's code raised. Its text is the user's code as well, and may itself raise."""
+    return f"{type(error).__name__}: {worded(error)}"
+
+
+def worded(error: BaseException) -> str:
+    """Its text; its type where there is none, or none that can be read."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # noqa: BLE001 - whatever it is, there is no text
+        return f"{type(error).__name__}, whose text cannot be read"
 
 
 def origin(error: BaseException) -> tuple[str, int]:

@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, get_args, runtime_checkable
 
-from fuzzturn.errors import PortError
+from fuzzturn.errors import PortError, blaming
 from fuzzturn.registry import tagger
 from fuzzturn.rubric import Rubric
 from fuzzturn.scores import JudgeContext, Unscored
@@ -151,6 +151,10 @@ def environment(name: str, *, version: int = 1, owner: str | None = None) -> Cal
 
 
 def identity_of(port: object) -> str | None:
-    """What an agent or a judge says of itself: its model, parameters, versions. None = it does not tell."""
-    identity = getattr(port, "identity", None)
+    """What an agent or a judge says of itself: its model, parameters, versions. None = it does not tell.
+
+    Raises PortError where telling it fails.
+    """
+    with blaming(f"the identity of {type(port).__name__}"):
+        identity = getattr(port, "identity", None)
     return identity if isinstance(identity, str) else None

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Awaitable, Sequence
 from typing import Any
 
+from fuzzturn.errors import worded
 from fuzzturn.ports import Environment
 from fuzzturn.scenario import ToolFault
 from fuzzturn.session import ToolCall, copied
@@ -36,7 +37,7 @@ class Recorder:
                 return self._awaited(name, given, result, faults)
             result = after_call(faults, result)
         except Exception as error:
-            self.recorded.append(ToolCall(name, given, error=str(error) or type(error).__name__))
+            self.recorded.append(ToolCall(name, given, error=worded(error)))
             raise
         self.recorded.append(ToolCall(name, given, copied(result)))
         return result
@@ -47,7 +48,7 @@ class Recorder:
         try:
             result = after_call(faults, await running)
         except Exception as error:
-            self.recorded.append(ToolCall(name, given, error=str(error) or type(error).__name__))
+            self.recorded.append(ToolCall(name, given, error=worded(error)))
             raise
         self.recorded.append(ToolCall(name, given, copied(result)))
         return result

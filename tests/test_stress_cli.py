@@ -226,6 +226,71 @@ def test_every_arm_is_held_against_the_default_item_by_item(folder: Path) -> Non
     assert {found["second"] for found in told["compared"]} < set(beside)
 
 
+BROKEN = """
+from fuzzturn.ports import Verdict
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+class mute:
+    def score(self, prompt):
+        raise Mute
+
+
+class nobody:
+    @property
+    def identity(self):
+        raise OSError("no model")
+
+    def score(self, prompt):
+        return Verdict(4)
+
+
+class numbers:
+    def score(self, prompt):
+        return Verdict(4, quotes=(1, None))
+
+
+def nothing():
+    return None
+"""
+
+
+def test_a_judge_whose_exception_has_no_text_gives_no_score(folder: Path) -> None:
+    (folder / "broken.py").write_text(BROKEN)
+    _, told = stressed("broken.py:mute", "lisbon_offsite", "--arms", "single")
+    assert told["overall"]["scored"] == 0 < told["overall"]["unscored"]["error"]
+    assert "the judge raised Mute: Mute, whose text cannot be read (broken.py:" in told["answers"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    "judge, why",
+    [
+        ("nobody", "the identity of nobody raised OSError: no model"),
+        ("nothing", "the build of judge broken:nothing returned None, which has no score(prompt)"),
+        ("numbers", "quotes"),
+    ],
+)
+def test_a_judge_that_is_none_is_told_so(
+    folder: Path, capsys: pytest.CaptureFixture[str], judge: str, why: str
+) -> None:
+    (folder / "broken.py").write_text(BROKEN)
+    assert run(["stress", "lisbon_offsite", "--judge", f"broken.py:{judge}"]) == 2
+    assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--judge", "--agent"])
+def test_a_file_without_the_name_of_a_function_is_told_what_is_missing(
+    folder: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    (folder / "broken.py").write_text(BROKEN)
+    assert run(["run", "lisbon_offsite", option, "broken.py"]) == 2
+    assert "'broken.py' names a file and no function; broken.py:build or another name" in capsys.readouterr().err
+
+
 def test_without_a_judge_there_is_nothing_to_stress(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["stress", "--judge", "none"]) == 2
     assert "the judge that is to be stressed" in capsys.readouterr().err

@@ -45,10 +45,6 @@ def agent_build(
         return served
     if spec == "proxy":
         return _proxied(options, access, player)
-    if spec.endswith(".py"):
-        raise InputError(
-            Problem(what=f"{spec!r} names a file and no function", accepted=f"{spec}:build or another name")
-        )
     try:
         found = player(spec)
     except UnknownName as error:

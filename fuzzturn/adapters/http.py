@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from fuzzturn.adapters.protocol import MESSAGE_BYTES_MAX
 from fuzzturn.adapters.wire import Clock, Opening, WireAgent, connect
-from fuzzturn.errors import InputError, Problem
+from fuzzturn.errors import InputError, Problem, worded
 from fuzzturn.ports import Environment
 from fuzzturn.replying import AgentFault, clipped
 
@@ -82,7 +82,7 @@ class HttpTransport:
         try:
             return await self._post(self._client, message)
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            said = str(error) or type(error).__name__
+            said = worded(error)
             raise AgentFault(f"the server at {self._url} cannot be spoken to: {said}") from error
 
     async def finish(self, farewell: bytes | None) -> None:

@@ -15,7 +15,7 @@ from fuzzturn.adapters.mending import Asked, Mended, Said, mend
 from fuzzturn.awaited import maybe
 from fuzzturn.calls import Line
 from fuzzturn.compaction import Policy
-from fuzzturn.errors import FuzzturnError
+from fuzzturn.errors import FuzzturnError, worded
 from fuzzturn.ports import Environment, Reply, Tool
 from fuzzturn.session import Chat, Event, Message, ModelCall, ToolCall
 
@@ -141,7 +141,7 @@ class ToolLoop:
         except FuzzturnError:
             raise
         except Exception as error:  # noqa: BLE001 - a tool's refusal or failure is news to the model; it is recorded
-            return ToolCall(call.name, call.args, error=str(error) or type(error).__name__, id=call.id)
+            return ToolCall(call.name, call.args, error=worded(error), id=call.id)
         return ToolCall(call.name, call.args, result, id=call.id)
 
 

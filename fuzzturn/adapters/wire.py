@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from fuzzturn.adapters.protocol import VERSION, Answer, Calls, Ready, State, decode, encode
 from fuzzturn.awaited import maybe
 from fuzzturn.clock import told
-from fuzzturn.errors import FuzzturnError, InputError, Problem, closest
+from fuzzturn.errors import FuzzturnError, InputError, Problem, closest, worded
 from fuzzturn.ports import Environment, Reply
 from fuzzturn.replying import AgentFault
 from fuzzturn.session import Event, Message, ToolCall
@@ -176,7 +176,7 @@ class WireAgent:
         except FuzzturnError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is the tool's error
-            return {"id": call.id, "error": str(error) or type(error).__name__}
+            return {"id": call.id, "error": worded(error)}
         return {"id": call.id, "result": result}
 
 

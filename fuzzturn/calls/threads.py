@@ -13,6 +13,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
+from fuzzturn.errors import said
+
 __all__ = ["in_thread"]
 
 P = ParamSpec("P")
@@ -29,7 +31,7 @@ async def in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwar
         try:
             value = call()
         except (StopIteration, SystemExit) as error:  # no future can carry the one; the other would end the process
-            tell(future.set_exception, RuntimeError(f"{type(error).__name__}: {error}"))
+            tell(future.set_exception, RuntimeError(said(error)))
         except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to whoever waits
             tell(future.set_exception, error)
         else:

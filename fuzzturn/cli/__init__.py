@@ -28,7 +28,7 @@ from fuzzturn.cli import (
     shrinking,
     stressing,
 )
-from fuzzturn.errors import FuzzturnError, Halted, InternalError
+from fuzzturn.errors import FuzzturnError, Halted, InternalError, said
 
 __all__ = ["app", "main"]
 
@@ -105,7 +105,7 @@ def run(arguments: Sequence[str] | None) -> int:
 def _internal(error: Exception) -> int:
     with tempfile.NamedTemporaryFile("w", prefix="fuzzturn-", suffix=".txt", delete=False, encoding="utf-8") as file:
         traceback.print_exception(error, file=file)
-    _complain(f"fuzzturn itself is at fault: {type(error).__name__}: {error}")
+    _complain(f"fuzzturn itself is at fault: {said(error)}")
     _complain(f"Please report it with {file.name}, which holds the whole trace.")
     return INTERNAL
 

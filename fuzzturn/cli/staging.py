@@ -22,7 +22,7 @@ from fuzzturn.check import check_scenario
 from fuzzturn.cli.options import Chosen
 from fuzzturn.corpus import FingerprintNote
 from fuzzturn.drive import Cast
-from fuzzturn.errors import InputError, blaming
+from fuzzturn.errors import InputError, PortError, blaming
 from fuzzturn.ports import Judge, identity_of
 from fuzzturn.project import Project
 from fuzzturn.redaction import Redaction
@@ -110,8 +110,12 @@ class Staging:
         """The judge that was asked for; None = none."""
         if self.chosen.judge == "none":
             return None
-        with blaming(f"the build of judge {label(self.chosen.judge)}"):
-            return judge_build(self.chosen.judge, self.access, partial(self.project.player, "judge"))()
+        name = label(self.chosen.judge)
+        with blaming(f"the build of judge {name}"):
+            judge = judge_build(self.chosen.judge, self.access, partial(self.project.player, "judge"))()
+        if not callable(getattr(judge, "score", None)):
+            raise PortError(f"the build of judge {name} returned {judge!r}, which has no score(prompt)")
+        return judge
 
     @property
     def judge_name(self) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fuzzturn.errors import InputError, Problem, UnknownName
+from fuzzturn.errors import InputError, Problem, UnknownName, said
 from fuzzturn.project.content import below, load_module
 
 __all__ = ["attribute", "load_callable"]
@@ -63,5 +63,5 @@ def _from_package(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        what = f"the module {name!r} cannot be imported: {type(error).__name__}: {error}"
+        what = f"the module {name!r} cannot be imported: {said(error)}"
         raise InputError(Problem(what=what, accepted="an installed module, or path/to/file.py:name")) from error

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 import fuzzturn
-from fuzzturn.errors import InputError, Problem
+from fuzzturn.errors import InputError, Problem, said
 from fuzzturn.registry import Registered, collect
 
 __all__ = ["below", "load_module", "pieces", "starter_root"]
@@ -91,4 +91,4 @@ def _failure(error: Exception, root: Path, file: Path) -> Problem:
         for frame in traceback.extract_tb(error.__traceback__):
             if Path(frame.filename).is_relative_to(root):
                 place, line = frame.filename, frame.lineno
-    return Problem(file=place, line=line, what=f"cannot be loaded: {type(error).__name__}: {error}")
+    return Problem(file=place, line=line, what=f"cannot be loaded: {said(error)}")

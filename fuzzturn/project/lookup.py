@@ -85,6 +85,9 @@ class Project:
 
     def player(self, kind: Literal["agent", "judge"], spec: str) -> Callable[..., Any]:
         """The build of an agent or judge by shipped name or spec. A path that the project's file names begins there."""
+        if spec.endswith(".py"):
+            what = f"{spec!r} names a file and no function"
+            raise InputError(Problem(what=what, accepted=f"{spec}:build or another name"))
         if ":" not in spec:
             return self.shipped(kind, spec)
         if self.root is not None and self.config.get(kind) == spec and (self.root / spec.rpartition(":")[0]).is_file():

@@ -8,7 +8,7 @@ from typing import Any
 
 from fuzzturn.awaited import RAISED, cancelled_by_us, maybe
 from fuzzturn.context import PROMPT_VERSION, Evidence, prompt
-from fuzzturn.errors import FuzzturnError, PortError, origin
+from fuzzturn.errors import FuzzturnError, PortError, origin, said
 from fuzzturn.ports import Judge, Verdict, identity_of
 from fuzzturn.scores import JudgeContext, Judgement
 
@@ -40,7 +40,7 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str,
         if cancelled_by_us(error):
             raise
         file, line = origin(error)
-        reason = f"the judge raised {type(error).__name__}: {error} ({Path(file).name}:{line})"
+        reason = f"the judge raised {said(error)} ({Path(file).name}:{line})"
         return Judgement(score=None, reason=reason, status="error", **fixed)
     _validate(verdict, name)
     return Judgement(
@@ -56,7 +56,8 @@ async def judge(evidence: Evidence, kind: JudgeContext, judge: Judge, name: str,
 def _validate(verdict: object, name: str) -> None:
     if not isinstance(verdict, Verdict):
         raise PortError(f"judge {name!r} returned {verdict!r}; it returns a Verdict")
-    if not isinstance(verdict.reason, str) or not isinstance(verdict.quotes, list | tuple):
+    quotes = verdict.quotes if isinstance(verdict.quotes, list | tuple) else (None,)
+    if not all(isinstance(text, str) for text in (verdict.reason, *quotes)):
         raise PortError(f"judge {name!r} returned {verdict!r}; reason is a text, quotes a list of texts")
     score = verdict.score
     if score is not None and (isinstance(score, bool) or not isinstance(score, int) or not 0 <= score <= 4):

@@ -19,7 +19,7 @@ from fuzzturn.adapters.proxy.items import RESPONSES
 from fuzzturn.calls import Answer, Rejected, Transient, Unsendable
 from fuzzturn.calls.gateway import UNREACHABLE
 from fuzzturn.calls.streams import EVENT_STREAM, assembled
-from fuzzturn.errors import InputError, Problem
+from fuzzturn.errors import InputError, Problem, worded
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -110,7 +110,7 @@ class Forwarder:
         except TimeoutError as error:
             raise Transient("time-out", f"{self.url} said nothing for {self._silence:g} s") from error
         except ClientError as error:
-            raise Transient("connection lost", _shown(str(error) or type(error).__name__, outgoing)) from error
+            raise Transient("connection lost", _shown(worded(error), outgoing)) from error
 
     async def _answer(self, response: ClientResponse, outgoing: Outgoing, path: str, pass_on: PassOn) -> Answer:
         kind = response.headers.get("Content-Type", "application/json")
