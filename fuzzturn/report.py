@@ -67,7 +67,7 @@ def finding_block(found: Finding, *, names: Names, again: str, width: int = 100)
 
 def why_sentences(why: Why, failure: Failure) -> list[str]:
     """The mechanism and the counterfactuals as plain sentences."""
-    sentences = [_lost(why, failure)] if failure.constraint else []
+    sentences = [_lost(why, failure)] if failure.constraint or failure.kind == "block_gap" else []
     if len(why.seen) > 1:
         seen = ", ".join(f"{_SEEN[one.visibility]} from turn {one.turn}" for one in why.seen)
         sentences.append(f"In the agent's view the constraint was {seen}.")
@@ -87,6 +87,8 @@ def why_sentences(why: Why, failure: Failure) -> list[str]:
 
 
 def _lost(why: Why, failure: Failure) -> str:
+    if failure.kind == "block_gap":
+        return "The protected block is made by rule from the record: it is so for every judge, whatever the agent saw."
     if why.mechanism == "unknown":
         if failure.visibility == "unknown":
             return "The agent does not tell what it saw, so why the constraint was broken is not known."

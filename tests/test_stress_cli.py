@@ -97,6 +97,8 @@ def test_the_search_keeps_gaps_of_the_block_that_replay(folder: Path, capsys: py
     assert run(["stress", "lisbon_offsite", "--search", "--out", ".", "--json", "gaps.json"]) == 1
     said = capsys.readouterr().out
     assert "BLOCK GAP" in said
+    assert "is so for every judge, whatever the agent saw" in " ".join(said.split())
+    assert "is not known" not in said
     kept = sorted((folder / "corpus").rglob("*.yaml"))
     assert kept
     assert len(json.loads((folder / "gaps.json").read_text())["findings"]) == len(kept)
