@@ -1,4 +1,4 @@
-"""Bound: the fewest agent turns in which anybody could show that a session is minimal."""
+"""Bound: the fewest agent turns in which anybody could show by runs alone that a session is minimal."""
 
 from __future__ import annotations
 

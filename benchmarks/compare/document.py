@@ -48,7 +48,8 @@ tokens, so one size of filler and one interruption stand for all.)
 
 **Same fault:** played afresh, the final session fails as pinned, and the planted mechanism took effect in it.
 
-**Bound:** the final session once and one run per single deletion, beginnings reused; no method can prove less.
+**Bound:** the final session once and one run per single deletion, beginnings reused; no method can prove less by runs.
+(fuzzturn leaves out the run without the only statement of what is broken: there nothing binds. It is in the bound.)
 
 Figures are median / 90th percentile (nearest rank) over all faults and seeds; those of shrinking are over the runs that
 found something to shrink. {slow}
