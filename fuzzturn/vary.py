@@ -148,11 +148,14 @@ def _variant(draw: DrawFn, scenario: Scenario, offered: Offers, where: Stage, th
     head, *rest = draw(_bytes(1 + size + len(offered.slots)))
     switches, turns = dict(zip(offered.switched, rest, strict=False)), rest[size:]
     if head // len(_DROPPED) % 2:
-        edits = _mixed(draw, offered, {name for name in _staying(switches) if switches[name] % _MIXED_ON}, turns)
+        on = {name for name in _staying(switches) if switches[name] % _MIXED_ON}
+        edits = _mixed(draw, offered, on, turns)
     else:
-        edits = _placed(draw, offered, where, _places(switches), turns, _DROPPED[head % len(_DROPPED)])
+        place = _places(switches)
+        on = {name for name in place if place[name] != "nowhere"}
+        edits = _placed(draw, offered, where, place, turns, _DROPPED[head % len(_DROPPED)])
     for offer in offered.free:
-        if _place(switches[offer.name]) != "nowhere":
+        if offer.name in on:
             edits += [edit for _ in range(draw(_index(_FREE_EDITS + 1))) for edit in drawn(draw, offer)]
     for offer in _theme(offered.seldom, draw(_bytes(2)), themed) if offered.seldom else ():
         edits += drawn(draw, offer)
