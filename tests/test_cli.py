@@ -34,7 +34,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def found(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus file of a finding, for commands that need one and not how it is come by."""
     folder = tmp_path_factory.mktemp("found")
-    run(["fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", "10", "--out", str(folder)])
+    run(["fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", "4", "--out", str(folder)])
     return sorted(folder.glob("corpus/lisbon_offsite/*.yaml"))[0]
 
 
@@ -56,8 +56,8 @@ def edited(file: Path, old: str, new: str, *, to: str | None = None) -> Path:
     return into
 
 
-def fuzz(*options: str, budget: int = 10) -> tuple[int, dict[str, Any]]:
-    """The exit code and the JSON. Ten sessions find the blind spot, and no claim here is of how many are searched."""
+def fuzz(*options: str, budget: int = 4) -> tuple[int, dict[str, Any]]:
+    """The exit code and the JSON. Four sessions find the blind spot, and no claim here is of how many are searched."""
     code = run(
         ["fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", str(budget), "--json", "a.json", *options]
     )
@@ -206,7 +206,7 @@ def test_init_makes_a_project_that_fuzzes_at_once(empty: Path, monkeypatch: pyte
     assert run(["init", "mine"]) == 2
     monkeypatch.chdir("mine")
     assert run(["check"]) == 0
-    assert run(["fuzz", "lisbon_offsite", "--budget-sessions", "10"]) == 1
+    assert run(["fuzz", "lisbon_offsite", "--budget-sessions", "4"]) == 1
     assert list(Path("corpus").rglob("*.yaml"))
 
 
@@ -377,7 +377,7 @@ def test_what_an_own_agent_broke_is_replayed_with_the_words_that_the_finding_pri
         "        return Reply('CX-402 parking wi-fi')\n\n\ndef build(environment):\n    return Rash(environment)\n"
     )
     (empty / "own" / "rash.py").write_text(agent)
-    _, result = fuzz("--agent", "own/rash.py:build", "--target", "violation", budget=10)
+    _, result = fuzz("--agent", "own/rash.py:build", "--target", "violation")
     file = result["findings"][0]["corpus_file"]
     out = capsys.readouterr().out
     assert f"see it again: fuzzturn replay {file} --agent own/rash.py:build" in out
@@ -433,7 +433,7 @@ def test_a_rubric_can_be_named(empty: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_redirected_output_has_no_control_characters_and_narrow_columns_hold(empty: Path) -> None:
-    command = [sys.executable, "-m", "fuzzturn", "fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", "30"]
+    command = [sys.executable, "-m", "fuzzturn", "fuzz", "lisbon_offsite", "--seed", "7", "--budget-sessions", "10"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     for text in (done.stdout, done.stderr):
@@ -516,7 +516,7 @@ def test_shrink_takes_one_entry(kept: Path, capsys: pytest.CaptureFixture[str]) 
 def test_a_reader_that_goes_away_takes_nothing_with_it(kept: Path, command: str) -> None:
     kept.rename(entry := Path("entry.yaml"))
     words = {
-        "fuzz": ["lisbon_offsite", "--seed", "7", "--budget-sessions", "40"],
+        "fuzz": ["lisbon_offsite", "--seed", "7", "--budget-sessions", "10"],
         "run": ["lisbon_offsite", "--agent-option", "threshold=500"],
         "replay": ["--strict", str(entry)],
     }
