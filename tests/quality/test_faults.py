@@ -37,6 +37,7 @@ KNOWN = {
     "older_version": ("ask", "rule", "pad1800", "lower", "pad1800", "order"),
 }
 """Found by `python -m benchmarks.faults.minimum`, which takes half a minute or more for each of these."""
+MENUS: dict[object, Offers] = {}
 SEARCHED_QUICKLY = [fault for fault in EVERY.values() if fault.name not in KNOWN]
 each_fault = pytest.mark.parametrize("fault", EVERY.values(), ids=lambda fault: fault.name)
 
@@ -58,7 +59,11 @@ def spoken(fault: Fault, ids: tuple[str, ...]) -> Variant:
 
 
 def menu(of: World) -> Offers:
-    return offers(of.fault.scenario, of.concrete, asyncio.run(of.guarded()))
+    scenario, guarded = of.fault.scenario, asyncio.run(of.guarded())
+    key = scenario.model_dump_json(), frozenset(guarded.items())
+    if key not in MENUS:  # most faults are of one script
+        MENUS[key] = offers(scenario, of.concrete, guarded)
+    return MENUS[key]
 
 
 @pytest.mark.parametrize("name", SETS)
