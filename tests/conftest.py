@@ -6,7 +6,6 @@ import gc
 import os
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,35 +16,10 @@ settings.load_profile("busy")
 # What the suite imports are some 300,000 objects that stay; a collector that goes through them again and again finds
 # nothing, and took a sixteenth of the time.
 gc.set_threshold(20_000, 20, 50)
-TOGETHER = (  # files whose tests share what is dear to make: all of one go to the same process, which makes it once
-    "tests/quality/test_correct_agent.py", "tests/quality/test_diversity.py", "tests/quality/test_troubles.py",
-    "tests/test_carrying.py", "tests/test_hosted.py", "tests/test_models_cli.py",
-)  # fmt: skip
 collect_ignore = ["broken"]  # damaged corpus files, which the plugin would play
 # Else this suite, run by GitHub, would write into the summary of its own job.
 for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
     os.environ.pop(name, None)
-
-
-def pytest_collection_finish() -> None:
-    """What the suite imports stays: a collector need not go through it again."""
-    gc.collect()
-    gc.freeze()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Function by function to whoever is free, but for files that are kept together. The largest begin."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    scheduling = LoadScopeScheduling(config, log)
-    scheduling._split_scope = _together
-    return scheduling
-
-
-def _together(nodeid: str) -> str:
-    file = nodeid.partition("::")[0]
-    return file if file in TOGETHER else nodeid.partition("[")[0]
 
 
 @pytest.fixture(scope="session")

@@ -516,7 +516,7 @@ def test_shrink_takes_one_entry(kept: Path, capsys: pytest.CaptureFixture[str]) 
 def test_a_reader_that_goes_away_takes_nothing_with_it(kept: Path, command: str) -> None:
     kept.rename(entry := Path("entry.yaml"))
     words = {
-        "fuzz": ["lisbon_offsite", "--seed", "7", "--budget-sessions", "10"],
+        "fuzz": ["lisbon_offsite", "--seed", "7", "--budget-sessions", "40"],
         "run": ["lisbon_offsite", "--agent-option", "threshold=500"],
         "replay": ["--strict", str(entry)],
     }
